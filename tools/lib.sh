@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh disable=SC2034,SC2086 # users of variables are elsewhere; lists are words
+# lib.sh - what ./run, ./test and tools/fresh-check share: messages, packages,
+# builds.  POSIX sh; sourced with the root of the project as current directory.
+
+# --- Tables -------------------------------------------------------------
+
+# What each command needs installed.  A name that ends in '?' is installed where
+# the distribution has it; whoever uses it says so when it is not there.
+run_packages='gcc libc6-dev meson ninja-build pkg-config libevent-dev libssl-dev libyaml-dev'
+test_packages="$run_packages clang libclang-rt-dev llvm clang-format-14? libcmocka-dev
+    libjansson-dev python3 python3-pytest python3-pytest-xdist curl openssl iproute2 procps"
+bench_packages="$run_packages libjansson-dev python3"
+
+# Where the server says how it is.
+health_path=/healthz
+
+# One row a build directory: name | compiler | Meson options.  Warnings are errors
+# where we test, and not where somebody with another compiler only wants to run it.
+builds() {
+    cat <<'END'
+release | gcc   | -Dwerror=false
+gcc     | gcc   | -Dtests=true -Dfault=true -Db_sanitize=address,undefined
+clang   | clang | -Dtests=true -Dfault=true -Db_sanitize=address,undefined
+fuzz    | clang | -Dfuzz=true -Db_sanitize=address,undefined
+bench   | gcc   | -Dbench=true -Dwerror=false
+END
+}
+
+# --- Messages -----------------------------------------------------------
+
+if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
+    bold=$(printf '\033[1m') red=$(printf '\033[31m') green=$(printf '\033[32m')
+    yellow=$(printf '\033[33m') plain=$(printf '\033[0m')
+else
+    bold='' red='' green='' yellow='' plain=''
+fi
+
+say() {
+    printf '%s\n' "$*"
+}
+
+die() {
+    printf '%s: %s\n' "${0##*/}" "$*" >&2
+    exit 1
+}
+
+now_ms() {
+    date +%s%3N
+}
+
+# seconds_since MS: with one decimal.
+seconds_since() {
+    awk -v ms="$(($(now_ms) - $1))" 'BEGIN { printf "%.1f", ms / 1000 }'
+}
+
+# Prints the cells of a row of a table, one a line, without the blanks around them.
+cells() {
+    printf '%s\n' "$1" | sed 's/^ *//; s/ *$//; s/ *| */\n/g'
+}
+
+# cell ROW N
+cell() {
+    cells "$1" | sed -n "${2}p"
+}
+
+# On a terminal: the label, the seconds so far and the last line of the log, until
+# the parent kills it or is gone.
+ticker() {
+    ticks=0
+    while kill -0 $$ 2>/dev/null; do
+        printf '\r\033[K%s... %s s  %s' "$1" "$ticks" "$(tail -n 1 "$2" | tr -cd '[:print:]' | cut -c 1-50)"
+        sleep 1
+        ticks=$((ticks + 1))
+    done
+}
+
+# The end of a log; of ninja's, what begins with the first failure.
+show_failure() {
+    if grep -q '^FAILED:' "$1"; then
+        sed -n '/^FAILED:/,$p' "$1" | grep -v '^\[[0-9]*/[0-9]*\] ' | head -n 100
+    else
+        tail -n 50 "$1"
+    fi
+}
+
+# quietly LABEL LOG COMMAND...: runs it with its output in LOG, which is shown
+# only if it fails.
+quietly() {
+    quiet_label=$1 quiet_log=$2 quiet_start=$(now_ms) quiet_status=0 quiet_ticker=''
+    shift 2
+    mkdir -p "${quiet_log%/*}"
+    : >"$quiet_log"
+    if [ -t 1 ]; then
+        ticker "$quiet_label" "$quiet_log" &
+        quiet_ticker=$!
+    else
+        say "$quiet_label..."
+    fi
+    "$@" >>"$quiet_log" 2>&1 </dev/null || quiet_status=$?
+    if [ -n "$quiet_ticker" ]; then
+        kill "$quiet_ticker" 2>/dev/null
+        wait "$quiet_ticker" 2>/dev/null
+        printf '\r\033[K'
+    fi
+    if [ "$quiet_status" -eq 0 ]; then
+        say "$quiet_label: done in $(seconds_since "$quiet_start") s"
+        return 0
+    fi
+    show_failure "$quiet_log"
+    say "${red}$quiet_label: failed${plain} after $(seconds_since "$quiet_start") s (all of it: $quiet_log)"
+    return "$quiet_status"
+}
+
+# --- Packages -----------------------------------------------------------
+
+# Those of the named packages that are not installed, on one line.
+missing_of() {
+    # shellcheck disable=SC2016
+    have=" $(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null |
+        sed -n 's/ installed$//p' | tr '\n' ' ')"
+    for package; do
+        case $have in
+        *" $package "*) ;;
+        *) printf '%s ' "$package" ;;
+        esac
+    done
+}
+
+# Those of the named packages that apt has on offer, on one line.
+offered_of() {
+    for package; do
+        case $(LC_ALL=C apt-cache policy "$package" 2>/dev/null) in
+        '' | *'Candidate: (none)'*) ;;
+        *) printf '%s ' "$package" ;;
+        esac
+    done
+}
+
+# Root, or sudo without a question that nobody is there to answer.
+can_install() {
+    [ "$(id -u)" -eq 0 ] && return
+    command -v sudo >/dev/null || return
+    if [ -t 0 ]; then
+        sudo -v
+    else
+        sudo -n true 2>/dev/null
+    fi
+}
+
+apt_get() {
+    if [ "$(id -u)" -eq 0 ]; then
+        DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 -q "$@"
+    else
+        sudo env DEBIAN_FRONTEND=noninteractive \
+            apt-get -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 -q "$@"
+    fi
+}
+
+# need_packages NAME...: installs what is missing.
+need_packages() {
+    must='' may=''
+    for package; do
+        case $package in
+        *'?') may="$may ${package%'?'}" ;;
+        *) must="$must $package" ;;
+        esac
+    done
+    if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+        say "no apt here: this needs what Debian calls$must"
+        return
+    fi
+    must=$(missing_of $must) may=$(missing_of $may)
+    if [ -n "$must" ]; then
+        can_install || die "packages are missing, and only root may install them. Run as root:
+  apt-get update && apt-get install -y --no-install-recommends ${must% }
+then this again (or have a sudo that asks for no password)."
+        quietly 'updating the package lists' build/log/apt-update.log apt_get update ||
+            die 'apt-get update failed'
+    fi
+    must="$must$(offered_of $may)"
+    if [ -z "$must" ] || ! can_install; then
+        return
+    fi
+    quietly "installing ${must% }" build/log/apt-install.log \
+        apt_get install -y --no-install-recommends $must || die 'apt-get install failed'
+}
+
+# --- Builds -------------------------------------------------------------
+
+configure() {
+    if [ ! -f "$build_dir/build.ninja" ]; then
+        CC=$build_cc meson setup "$@"
+    elif [ "$(sed -n 1p "$build_dir/holdfast-options" 2>/dev/null)" != "$build_tools" ]; then
+        CC=$build_cc meson setup --wipe "$@"
+    else
+        meson setup --reconfigure "$@"
+    fi
+}
+
+configure_and_compile() {
+    if [ "$(cat "$build_dir/holdfast-options" 2>/dev/null)" != "$build_tools
+$build_options" ]; then
+        configure "$build_dir" $build_options || return
+        printf '%s\n%s\n' "$build_tools" "$build_options" >"$build_dir/holdfast-options"
+    fi
+    ninja -C "$build_dir"
+}
+
+# Two of us may build at once; flock lets the second wait.
+locked_build() {
+    (
+        flock 9
+        configure_and_compile
+    ) 9>"$build_dir.lock"
+}
+
+# build NAME: brings build/NAME up to date.  Other options lead to a
+# reconfiguration, another compiler, Meson or place to a new directory.
+build() {
+    build_row=$(builds | grep "^$1 ")
+    build_dir=build/$1 build_cc=$(cell "$build_row" 2) build_options=$(cell "$build_row" 3)
+    build_tools="$PWD, meson $(meson --version), $($build_cc --version | head -n 1)"
+    mkdir -p "$build_dir"
+    quietly "building $build_dir ($build_cc)" "build/log/$1.log" locked_build
+}
