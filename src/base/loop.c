@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* loop.c - libevent waits for descriptors and signals; the timers are ours, in
+ * a binary heap, because they follow an injectable clock and live inside their
+ * owners at 40 bytes each. */
+#include "base/loop.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+enum { SIGNALS_MAX = 8 };
+
+struct signal_watch {
+    struct loop *loop;
+    signal_fn *fn;
+    void *arg;
+    struct event *event;
+};
+
+struct loop {
+    struct event_base *base;
+    struct event *wake; /* ends a wait when a timer is due */
+    const struct clock *clock;
+    int64_t now_ms;
+    bool stopping;
+    uint64_t next_seq;   /* of the next timer that is set */
+    struct timer **heap; /* heap[1] is due first */
+    size_t timers, heap_cap;
+    struct signal_watch signals[SIGNALS_MAX];
+    size_t n_signals;
+};
+
+struct watch {
+    struct loop *loop;
+    watch_fn *fn;
+    void *arg;
+    struct event *event;
+    int fd;
+    unsigned interest;
+};
+
+static void on_wake(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    (void)arg;
+}
+
+/* libevent writes what it finds odd to standard error, where our log may be.
+ * We have it as an error of the call, all but the last words before an exit. */
+static void on_libevent_log(int severity, const char *text)
+{
+    if (severity == EVENT_LOG_ERR)
+        fprintf(stderr, "libevent: %s\n", text);
+}
+
+/* Only epoll will do: without it libevent would quietly fall back to select(),
+ * which knows no descriptor above 1023. */
+static struct event_base *new_base(void)
+{
+    struct event_config *config = event_config_new();
+    struct event_base *base;
+
+    if (!config)
+        return NULL;
+    event_set_log_callback(on_libevent_log);
+    event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_NO_CACHE_TIME |
+                                      EVENT_BASE_FLAG_IGNORE_ENV);
+    event_config_require_features(config, EV_FEATURE_O1);
+    base = event_base_new_with_config(config);
+    event_config_free(config);
+    return base;
+}
+
+int loop_new(const struct clock *clock, struct loop **ret, struct err *err)
+{
+    struct loop *l = xalloc(sizeof(*l));
+
+    l->base = new_base();
+    if (l->base)
+        l->wake = event_new(l->base, -1, 0, on_wake, NULL);
+    if (!l->wake) {
+        err_sys(err, "event loop: epoll");
+        loop_free(l);
+        return -1;
+    }
+    l->clock = clock;
+    l->now_ms = clock_mono_ms(clock);
+    *ret = l;
+    return 0;
+}
+
+void loop_free(struct loop *l)
+{
+    if (!l)
+        return;
+    for (size_t i = 0; i < l->n_signals; i++)
+        event_free(l->signals[i].event);
+    if (l->wake)
+        event_free(l->wake);
+    if (l->base)
+        event_base_free(l->base);
+    free(l->heap);
+    free(l);
+}
+
+int64_t loop_now_ms(const struct loop *l)
+{
+    return l->now_ms;
+}
+
+const struct clock *loop_clock(const struct loop *l)
+{
+    return l->clock;
+}
+
+static void heap_put(struct loop *l, size_t place, struct timer *t)
+{
+    l->heap[place] = t;
+    t->place = place;
+}
+
+/* Timers due at the same time go off in the order they were set. */
+static bool is_before(const struct timer *a, const struct timer *b)
+{
+    return a->due_ms != b->due_ms ? a->due_ms < b->due_ms : a->seq < b->seq;
+}
+
+/* Moves t, which stands at `place`, to where its time belongs. */
+static void heap_settle(struct loop *l, size_t place, struct timer *t)
+{
+    while (place > 1 && is_before(t, l->heap[place / 2])) {
+        heap_put(l, place, l->heap[place / 2]);
+        place /= 2;
+    }
+    for (;;) {
+        size_t child = place * 2;
+
+        if (child < l->timers && is_before(l->heap[child + 1], l->heap[child]))
+            child++;
+        if (child > l->timers || !is_before(l->heap[child], t))
+            break;
+        heap_put(l, place, l->heap[child]);
+        place = child;
+    }
+    heap_put(l, place, t);
+}
+
+void timer_init(struct timer *t, void (*fn)(void *arg), void *arg)
+{
+    *t = (struct timer){ .fn = fn, .arg = arg };
+}
+
+void timer_set(struct loop *l, struct timer *t, int64_t in_ms)
+{
+    if (in_ms < 0)
+        in_ms = 0;
+    t->seq = l->next_seq++;
+    t->due_ms = in_ms < INT64_MAX - l->now_ms ? l->now_ms + in_ms : INT64_MAX;
+    if (!t->place) {
+        if (l->timers + 2 > l->heap_cap) {
+            l->heap_cap = l->heap_cap ? l->heap_cap * 2 : 64;
+            l->heap = xresize(l->heap, l->heap_cap * sizeof(struct timer *));
+        }
+        t->place = ++l->timers;
+    }
+    heap_settle(l, t->place, t);
+}
+
+void timer_stop(struct loop *l, struct timer *t)
+{
+    size_t place = t->place;
+    struct timer *last;
+
+    if (!place)
+        return;
+    t->place = 0;
+    last = l->heap[l->timers--];
+    if (last != t)
+        heap_settle(l, place, last);
+}
+
+/* Runs what is due and was set before: what is set for "now" in here is due last,
+ * and waits for the next turn, so that descriptors get theirs. */
+static void run_timers(struct loop *l)
+{
+    int64_t now = l->now_ms;
+    uint64_t seq = l->next_seq;
+
+    while (l->timers && l->heap[1]->due_ms <= now && l->heap[1]->seq < seq && !l->stopping) {
+        struct timer *t = l->heap[1];
+
+        timer_stop(l, t);
+        t->fn(t->arg);
+    }
+}
+
+static int64_t wait_time(const struct loop *l, int64_t wait_ms)
+{
+    int64_t left;
+
+    if (!l->timers)
+        return wait_ms;
+    left = l->heap[1]->due_ms - clock_mono_ms(l->clock);
+    if (left < 0)
+        left = 0;
+    return wait_ms < 0 || left < wait_ms ? left : wait_ms;
+}
+
+int loop_turn(struct loop *l, int64_t wait_ms, struct err *err)
+{
+    int64_t wait = wait_time(l, wait_ms);
+    int flags = EVLOOP_ONCE | (wait == 0 ? EVLOOP_NONBLOCK : 0) | EVLOOP_NO_EXIT_ON_EMPTY;
+
+    l->stopping = false;
+    if (wait > 0) {
+        struct timeval tv = { .tv_sec = (time_t)(wait / 1000), .tv_usec = (wait % 1000) * 1000 };
+
+        if (event_add(l->wake, &tv))
+            return err_sys(err, "event loop: set the time to wait");
+    }
+    if (event_base_loop(l->base, flags) < 0)
+        return err_sys(err, "event loop: wait");
+    if (wait > 0)
+        event_del(l->wake);
+    l->now_ms = clock_mono_ms(l->clock);
+    run_timers(l);
+    return 0;
+}
+
+int loop_run(struct loop *l, struct err *err)
+{
+    int rc = 0;
+
+    while (!l->stopping && rc == 0)
+        rc = loop_turn(l, -1, err);
+    l->stopping = false;
+    return rc;
+}
+
+void loop_stop(struct loop *l)
+{
+    l->stopping = true;
+    event_base_loopbreak(l->base);
+}
+
+static void on_ready(evutil_socket_t fd, short what, void *arg)
+{
+    struct watch *w = arg;
+
+    (void)fd;
+    w->loop->now_ms = clock_mono_ms(w->loop->clock);
+    w->fn(w->arg, (what & EV_READ ? WATCH_READ : 0) | (what & EV_WRITE ? WATCH_WRITE : 0));
+}
+
+int watch_new(struct loop *l, int fd, watch_fn *fn, void *arg, struct watch **ret, struct err *err)
+{
+    struct watch *w = xalloc(sizeof(*w));
+
+    *w = (struct watch){ .loop = l, .fn = fn, .arg = arg, .fd = fd };
+    w->event = event_new(l->base, fd, EV_READ | EV_PERSIST, on_ready, w);
+    if (!w->event) {
+        free(w);
+        return err_sys(err, "event loop: watch descriptor %d", fd);
+    }
+    *ret = w;
+    return 0;
+}
+
+int watch_want(struct watch *w, unsigned interest, struct err *err)
+{
+    short what = EV_PERSIST;
+
+    if (interest == w->interest)
+        return 0;
+    if (w->interest)
+        event_del(w->event);
+    w->interest = 0;
+    if (!interest)
+        return 0;
+    what |= interest & WATCH_READ ? EV_READ : 0;
+    what |= interest & WATCH_WRITE ? EV_WRITE : 0;
+    event_assign(w->event, w->loop->base, w->fd, what, on_ready, w);
+    if (event_add(w->event, NULL))
+        return err_sys(err, "event loop: watch descriptor %d", w->fd);
+    w->interest = interest;
+    return 0;
+}
+
+void watch_free(struct watch *w)
+{
+    if (!w)
+        return;
+    event_free(w->event);
+    free(w);
+}
+
+static void on_signal(evutil_socket_t number, short what, void *arg)
+{
+    struct signal_watch *s = arg;
+
+    (void)what;
+    s->loop->now_ms = clock_mono_ms(s->loop->clock);
+    s->fn(s->arg, (int)number);
+}
+
+int loop_on_signal(struct loop *l, int number, signal_fn *fn, void *arg, struct err *err)
+{
+    struct signal_watch *s = &l->signals[l->n_signals];
+
+    if (l->n_signals == SIGNALS_MAX)
+        return err_set(err, ERR_LIMIT, "event loop: more than %d signals", SIGNALS_MAX);
+    *s = (struct signal_watch){ l, fn, arg, NULL };
+    s->event = evsignal_new(l->base, number, on_signal, s);
+    if (!s->event || event_add(s->event, NULL)) {
+        err_sys(err, "event loop: catch signal %d", number);
+        if (s->event)
+            event_free(s->event);
+        return -1;
+    }
+    l->n_signals++;
+    return 0;
+}
