@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/* listen.c - see listen.h. */
+#include "wire/listen.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sys.h"
+
+enum {
+    BACKLOG = 4096, /* the kernel takes what it allows of it */
+    TURN_MAX = 64,  /* accepted per wake-up, so that others get their turn */
+    REST_MS = 100,
+    PATH_MAX_BYTES = sizeof(((struct sockaddr_un *)0)->sun_path) - 1,
+};
+
+/* ---- addresses ---- */
+
+static int parse_port(const char *text, const char *digits, in_port_t *ret, struct err *err)
+{
+    size_t n = strspn(digits, "0123456789");
+    long port = n > 0 && n <= 5 && !digits[n] ? strtol(digits, NULL, 10) : -1;
+
+    if (port < 0 || port > 65535)
+        return err_set(err, ERR_INVALID, "%s: the port must be 0 to 65535", text);
+    *ret = htons((uint16_t)port);
+    return 0;
+}
+
+static int parse_unix(const char *text, const char *path, struct address *ret, struct err *err)
+{
+    size_t n = strlen(path);
+
+    if (path[0] != '/')
+        return err_set(err, ERR_INVALID, "%s: the path must begin with /", text);
+    if (n > PATH_MAX_BYTES)
+        return err_set(err, ERR_INVALID, "%s: the path of a socket must not be over %d bytes", text,
+                       PATH_MAX_BYTES);
+    *ret = (struct address){ .u.un.sun_family = AF_UNIX };
+    memcpy(ret->u.un.sun_path, path, n);
+    ret->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + 1);
+    return 0;
+}
+
+static void set_v4(struct address *a, struct in_addr host, in_port_t port)
+{
+    *a = (struct address){ .u.v4 = { AF_INET, port, host, { 0 } }, .len = sizeof(a->u.v4) };
+}
+
+/* A client of IPv4 on a socket of both families has a mapped address; it is the
+ * same client, and must look so. */
+static void unmap(struct address *a)
+{
+    const struct in6_addr *host = &a->u.v6.sin6_addr;
+    struct in_addr v4;
+
+    if (a->u.any.sa_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(host))
+        return;
+    memcpy(&v4, host->s6_addr + 12, sizeof(v4));
+    set_v4(a, v4, a->u.v6.sin6_port);
+}
+
+static int parse_host(const char *text, const char *host, bool in_brackets, in_port_t port,
+                      struct address *ret, struct err *err)
+{
+    struct address a = { .u.v6 = { .sin6_family = AF_INET6, .sin6_port = port },
+                         .len = sizeof(a.u.v6) };
+    struct in_addr v4;
+
+    if (in_brackets && inet_pton(AF_INET6, host, &a.u.v6.sin6_addr) != 1)
+        return err_set(err, ERR_INVALID, "%s: '%s' is not an IPv6 address", text, host);
+    if (in_brackets || !*host) { /* no host: the address that is all zeroes, which means all */
+        unmap(&a);
+        *ret = a;
+        return 0;
+    }
+    if (strchr(host, ':'))
+        return err_set(err, ERR_INVALID, "%s: an IPv6 address stands in brackets, as in [::1]:7020",
+                       text);
+    if (inet_pton(AF_INET, strcmp(host, "localhost") ? host : "127.0.0.1", &v4) != 1)
+        return err_set(err, ERR_INVALID, "%s: '%s' is not a numeric address", text, host);
+    set_v4(ret, v4, port);
+    return 0;
+}
+
+int address_parse(const char *text, struct address *ret, struct err *err)
+{
+    const char *colon = strrchr(text, ':');
+    char host[INET6_ADDRSTRLEN];
+    bool in_brackets = text[0] == '[';
+    size_t n;
+    in_port_t port = 0;
+
+    if (!strncmp(text, "unix:", 5))
+        return parse_unix(text, text + 5, ret, err);
+    if (!colon || (in_brackets && (colon == text + 1 || colon[-1] != ']')))
+        return err_set(err, ERR_INVALID, "%s: no address and port, as in 127.0.0.1:7020", text);
+    if (parse_port(text, colon + 1, &port, err))
+        return -1;
+    n = (size_t)(colon - text) - (in_brackets ? 2 : 0);
+    if (n >= sizeof(host))
+        return err_set(err, ERR_INVALID, "%s: not a numeric address", text);
+    memcpy(host, text + (in_brackets ? 1 : 0), n);
+    host[n] = '\0';
+    return parse_host(text, host, in_brackets, port, ret, err);
+}
+
+/* The kernel may leave the NUL out, and a peer's socket usually has no name. */
+static void print_unix(const struct address *a, char to[ADDRESS_TEXT_SIZE])
+{
+    size_t head = offsetof(struct sockaddr_un, sun_path);
+    size_t n = a->len > head ? strnlen(a->u.un.sun_path, a->len - head) : 0;
+
+    snprintf(to, ADDRESS_TEXT_SIZE, "unix:%.*s", (int)n, a->u.un.sun_path);
+}
+
+void address_print(const struct address *a, char to[ADDRESS_TEXT_SIZE])
+{
+    struct address plain = *a;
+    char host[ADDRESS_TEXT_SIZE];
+
+    unmap(&plain);
+    if (plain.u.any.sa_family == AF_UNIX) {
+        print_unix(&plain, to);
+        return;
+    }
+    address_print_host(&plain, host);
+    if (plain.u.any.sa_family == AF_INET)
+        snprintf(to, ADDRESS_TEXT_SIZE, "%.64s:%u", host, ntohs(plain.u.v4.sin_port));
+    else if (IN6_IS_ADDR_UNSPECIFIED(&plain.u.v6.sin6_addr))
+        snprintf(to, ADDRESS_TEXT_SIZE, ":%u", ntohs(plain.u.v6.sin6_port));
+    else
+        snprintf(to, ADDRESS_TEXT_SIZE, "[%.64s]:%u", host, ntohs(plain.u.v6.sin6_port));
+}
+
+void address_print_host(const struct address *a, char to[ADDRESS_TEXT_SIZE])
+{
+    struct address plain = *a;
+
+    unmap(&plain);
+    if (plain.u.any.sa_family == AF_INET)
+        inet_ntop(AF_INET, &plain.u.v4.sin_addr, to, ADDRESS_TEXT_SIZE);
+    else if (plain.u.any.sa_family == AF_INET6)
+        inet_ntop(AF_INET6, &plain.u.v6.sin6_addr, to, ADDRESS_TEXT_SIZE);
+    else
+        print_unix(&plain, to);
+}
+
+bool address_is_loopback(const struct address *a)
+{
+    struct address plain = *a;
+
+    unmap(&plain);
+    if (plain.u.any.sa_family == AF_INET)
+        return ntohl(plain.u.v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+    if (plain.u.any.sa_family == AF_INET6)
+        return IN6_IS_ADDR_LOOPBACK(&plain.u.v6.sin6_addr);
+    return plain.u.any.sa_family == AF_UNIX;
+}
+
+/* ---- the listener ---- */
+
+struct listener {
+    struct loop *loop;
+    struct watch *watch;
+    const struct listener_owner *owner;
+    void *arg;
+    struct address at;
+    struct timer rest;
+    dev_t file_dev; /* the unix socket's file, to know it again */
+    ino_t file_ino;
+    int fd;
+    bool has_file;
+    bool troubled; /* the owner was told, and not all who waited have come in since */
+    bool busy;     /* in the owner's callback; listener_free() is put off */
+    bool dead;
+};
+
+static bool is_all_addresses(const struct address *a)
+{
+    return a->u.any.sa_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&a->u.v6.sin6_addr);
+}
+
+/* Opens and binds; -1 with errno set. */
+static int bind_socket(const struct address *at)
+{
+    int family = at->u.any.sa_family, fd = sys_socket(family, SOCK_STREAM, 0);
+    int saved;
+
+    if (fd < 0)
+        return -1;
+    if (family != AF_UNIX && sys_setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, 1))
+        goto fail;
+    if (family == AF_INET6 &&
+        sys_setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, is_all_addresses(at) ? 0 : 1))
+        goto fail;
+    if (sys_bind(fd, &at->u.any, at->len))
+        goto fail;
+    return fd;
+fail:
+    saved = errno;
+    sys_close(fd);
+    errno = saved;
+    return -1;
+}
+
+/* All addresses of a host without IPv6 are those of IPv4. */
+static int bind_inet(const struct address *at)
+{
+    int fd = bind_socket(at);
+    struct address v4;
+
+    if (fd >= 0 || !is_all_addresses(at) || (errno != EAFNOSUPPORT && errno != EADDRNOTAVAIL))
+        return fd;
+    set_v4(&v4, (struct in_addr){ INADDR_ANY }, at->u.v6.sin6_port);
+    return bind_socket(&v4);
+}
+
+/* Whether a socket's file is left from a process that is gone. */
+static int is_stale(const struct address *at, bool *ret, struct err *err)
+{
+    int fd = sys_socket(AF_UNIX, SOCK_STREAM, 0), failed, saved;
+
+    if (fd < 0)
+        return err_sys(err, "try the socket that is there");
+    failed = sys_connect(fd, &at->u.any, at->len);
+    saved = errno;
+    sys_close(fd);
+    errno = saved;
+    if (failed && errno != ECONNREFUSED && !sys_again())
+        return err_sys(err, "try the socket that is there");
+    *ret = failed && errno == ECONNREFUSED;
+    return 0;
+}
+
+/* Removes the file of a socket that nobody listens on any more.  Two that start
+ * at the same moment could take each other's for one; keeping a second instance
+ * away is the business of the caller's lock. */
+static int clear_stale(const struct address *at, struct err *err)
+{
+    const char *path = at->u.un.sun_path;
+    struct stat st;
+    bool stale = false;
+
+    if (sys_lstat(path, &st))
+        return err_sys(err, "look at the file that is there");
+    if (!S_ISSOCK(st.st_mode))
+        return err_set(err, ERR_CONFLICT, "a file that is not a socket is there; move it away");
+    if (is_stale(at, &stale, err))
+        return -1;
+    if (!stale)
+        return err_set(err, ERR_CONFLICT, "another process listens there");
+    return sys_unlink(path) ? err_sys(err, "remove the old socket") : 0;
+}
+
+static int open_unix(struct listener *l, const char *text, struct err *err)
+{
+    struct stat st;
+
+    l->fd = bind_socket(&l->at);
+    if (l->fd < 0 && errno == EADDRINUSE) {
+        if (clear_stale(&l->at, err))
+            return err_wrap(err, "listen on %s", text);
+        l->fd = bind_socket(&l->at);
+    }
+    if (l->fd < 0 || sys_lstat(l->at.u.un.sun_path, &st))
+        return err_sys(err, "listen on %s", text);
+    l->has_file = true;
+    l->file_dev = st.st_dev;
+    l->file_ino = st.st_ino;
+    return 0;
+}
+
+static int open_socket(struct listener *l, struct err *err)
+{
+    char text[ADDRESS_TEXT_SIZE];
+
+    address_print(&l->at, text);
+    if (l->at.u.any.sa_family == AF_UNIX) {
+        if (open_unix(l, text, err))
+            return -1;
+    } else {
+        l->fd = bind_inet(&l->at);
+    }
+    if (l->fd < 0 || sys_listen(l->fd, BACKLOG))
+        return err_sys(err, "listen on %s", text);
+    l->at.len = sizeof(l->at.u);
+    if (sys_getsockname(l->fd, &l->at.u.any, &l->at.len))
+        return err_sys(err, "listen on %s", text);
+    return 0;
+}
+
+/* Failures of the one connection, not of the listener: accept(2) hands on what
+ * the network had to say about it. */
+static bool is_passing(int error)
+{
+    static const int passing[] = {
+        ECONNABORTED, EPROTO,     ENETDOWN,    ENOPROTOOPT, EHOSTDOWN, ENONET,
+        EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH, ETIMEDOUT,   EPERM,
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(passing); i++) {
+        if (passing[i] == error)
+            return true;
+    }
+    return false;
+}
+
+/* Without a descriptor or memory for it, who waits keeps waiting and the socket
+ * stays ready: watching it would only burn the processor. */
+static void begin_rest(struct listener *l)
+{
+    struct err err, ignored;
+    char text[ADDRESS_TEXT_SIZE];
+    bool known = l->troubled;
+
+    address_print(&l->at, text);
+    err_sys(&err, "accept on %s", text);
+    (void)watch_want(l->watch, 0, &ignored); /* wanting nothing cannot fail */
+    timer_set(l->loop, &l->rest, REST_MS);
+    l->troubled = true;
+    if (!known && l->owner->on_trouble)
+        l->owner->on_trouble(l->arg, &err);
+}
+
+static void on_rested(void *arg)
+{
+    struct listener *l = arg;
+    struct err ignored;
+
+    if (watch_want(l->watch, WATCH_READ, &ignored))
+        timer_set(l->loop, &l->rest, REST_MS); /* out of memory as before, so once more */
+}
+
+/* Returns false when there is nothing more to accept for now. */
+static bool accept_one(struct listener *l)
+{
+    struct address peer = { .len = sizeof(peer.u) };
+    int fd = sys_accept(l->fd, &peer.u.any, &peer.len);
+
+    if (fd >= 0) {
+        unmap(&peer);
+        l->owner->on_accept(l->arg, fd, &peer);
+        return !l->dead;
+    }
+    if (sys_again())
+        l->troubled = false; /* all who waited are in */
+    else if (is_passing(errno))
+        return true;
+    else
+        begin_rest(l);
+    return false;
+}
+
+static void on_waiting(void *arg, unsigned ready)
+{
+    struct listener *l = arg;
+
+    (void)ready;
+    l->busy = true;
+    for (int i = 0; i < TURN_MAX && accept_one(l); i++)
+        ;
+    l->busy = false;
+    if (l->dead)
+        listener_free(l);
+}
+
+int listener_new(struct loop *loop, const struct address *at, const struct listener_owner *owner,
+                 void *arg, struct listener **ret, struct err *err)
+{
+    struct listener *l = xalloc(sizeof(*l));
+
+    *l = (struct listener){ .loop = loop, .owner = owner, .arg = arg, .at = *at, .fd = -1 };
+    timer_init(&l->rest, on_rested, l);
+    if (open_socket(l, err) || watch_new(loop, l->fd, on_waiting, l, &l->watch, err) ||
+        watch_want(l->watch, WATCH_READ, err)) {
+        listener_free(l);
+        return -1;
+    }
+    *ret = l;
+    return 0;
+}
+
+void listener_address(const struct listener *l, struct address *ret)
+{
+    *ret = l->at;
+}
+
+/* Removes the file only if it is still ours: it may have been replaced. */
+static void remove_file(const struct listener *l)
+{
+    const char *path = l->at.u.un.sun_path;
+    struct stat st;
+
+    if (sys_lstat(path, &st) == 0 && st.st_dev == l->file_dev && st.st_ino == l->file_ino)
+        (void)sys_unlink(path); /* one that stays is found to be stale next time */
+}
+
+void listener_free(struct listener *l)
+{
+    if (!l)
+        return;
+    l->dead = true;
+    if (l->busy)
+        return;
+    timer_stop(l->loop, &l->rest);
+    watch_free(l->watch);
+    if (l->has_file)
+        remove_file(l);
+    sys_close(l->fd);
+    free(l);
+}

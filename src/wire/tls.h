@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* tls.h - the one door to OpenSSL: certificates, and one connection's state.
+ *
+ * A `struct tls` holds what all connections of one listener (or of one client)
+ * share; freed while some of them live, it goes with the last.  TLS 1.2 is the
+ * least spoken, 1.3 where the caller asks for it.  tls_conn works on a socket
+ * that does not block and never waits: it says what it is waiting for.  An idle
+ * connection holds no buffers.  Errors say OpenSSL's reason in words; an end
+ * without TLS's own goodbye is an error, because bytes may be missing. */
+#ifndef WIRE_TLS_H
+#define WIRE_TLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct tls;
+struct tls_conn;
+
+struct tls_config {
+    const char *cert_path, *key_path; /* PEM; needed by a server, both or none for a client */
+    const char *ca_path; /* who may sign the peer; NULL on a server: no client certificate asked;
+                            NULL on a client: whom the system trusts */
+    bool only_1_3;
+};
+
+int tls_server_new(const struct tls_config *c, struct tls **ret, struct err *err);
+int tls_client_new(const struct tls_config *c, struct tls **ret, struct err *err);
+void tls_free(struct tls *t); /* NULL is fine */
+
+/* Makes a P-256 key and a certificate that signs itself, valid for `days` and for
+ * the given names and addresses ("localhost", "127.0.0.1"; ends with NULL).  The
+ * key file is made with mode 0600; both are replaced whole or not at all. */
+int tls_make_self_signed(const char *cert_path, const char *key_path, const char *const *names,
+                         int days, struct err *err);
+
+enum tls_status {
+    TLS_OK,
+    TLS_WANT_READ,
+    TLS_WANT_WRITE,
+    TLS_END,    /* the peer has ended in order; nothing more will come */
+    TLS_FAILED, /* *err is set; only tls_conn_free() is left */
+};
+
+/* `host`: for a client, the name (or numeric address) the certificate must be
+ * for; NULL on a server. */
+int tls_conn_new(struct tls *t, int fd, const char *host, struct tls_conn **ret, struct err *err);
+enum tls_status tls_conn_handshake(struct tls_conn *c, struct err *err);
+enum tls_status tls_conn_read(struct tls_conn *c, void *to, size_t n, size_t *ret_got,
+                              struct err *err);
+
+/* After TLS_WANT_x the next write must begin with the same bytes, and have as
+ * many of them or more; they may have moved. */
+enum tls_status tls_conn_write(struct tls_conn *c, const void *from, size_t n, size_t *ret_put,
+                               struct err *err);
+
+/* Whether bytes wait inside that the socket, being empty, will not tell of. */
+bool tls_conn_has_pending(const struct tls_conn *c);
+
+/* Whether the last read took all there was, inside and in the socket: trying
+ * again before the socket is ready would be a system call for nothing. */
+bool tls_conn_is_drained(const struct tls_conn *c);
+
+/* Tells the peer that we end.  TLS_WANT_WRITE: the socket is full, call again;
+ * otherwise it is said, or cannot be. */
+enum tls_status tls_conn_end(struct tls_conn *c);
+void tls_conn_free(struct tls_conn *c); /* does not close the socket; NULL is fine */
+
+#endif
