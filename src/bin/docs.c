@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* docs.c - holdfast-docs: writes the reference from the tables, or checks that
+ * the one in the tree is what the tables say.
+ *
+ *     holdfast-docs docs/reference
+ *     holdfast-docs --check docs/reference */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/sys.h"
+#include "model/shapes.h"
+#include "server/settings.h"
+#include "wire/config.h"
+#include "wire/shape.h"
+
+enum { SHAPES_MAX = 128 };
+
+static void put_server_config(struct buf *out)
+{
+    buf_puts(out, "# holdfast-server: settings\n\n");
+    buf_printf(
+        out,
+        "Read from `%s` (another file: `--config FILE` or `%s_CONFIG`), the environment and the "
+        "command line; the later wins. Unknown settings are refused.\n\n",
+        server_config.default_file, server_config.env_prefix);
+    config_doc(&server_config, out);
+}
+
+/* A shape and those inside it, each once, in the order they are met. */
+static void collect(const struct shape *s, const struct shape **all, size_t *n)
+{
+    for (size_t i = 0; i < *n; i++) {
+        if (all[i] == s)
+            return;
+    }
+    if (s->bare || *n == SHAPES_MAX)
+        return;
+    all[(*n)++] = s;
+    for (const struct field *f = s->fields; f->name; f++) {
+        if (f->sub)
+            collect(f->sub, all, n);
+    }
+}
+
+static void put_objects(struct buf *out)
+{
+    const struct shape *all[SHAPES_MAX];
+    size_t n = 0;
+
+    buf_puts(out, "# Objects\n\nWhat requests and messages are made of. An unknown field is "
+                  "ignored; null is the "
+                  "same as absent; every failure names the field by its full path.\n\n");
+    for (size_t i = 0; model_shapes[i]; i++)
+        collect(model_shapes[i], all, &n);
+    for (size_t i = 0; i < n; i++)
+        shape_doc(all[i], out);
+}
+
+static const struct {
+    const char *file;
+    void (*put)(struct buf *out);
+} pages[] = {
+    { "server-settings.md", put_server_config },
+    { "objects.md", put_objects },
+};
+
+static int read_file(const char *path, struct buf *to, struct err *err)
+{
+    int fd = sys_open(path, O_RDONLY, 0);
+    ssize_t got;
+
+    if (fd < 0)
+        return err_sys(err, "open %s", path);
+    while ((got = sys_read(fd, buf_reserve(to, 65536), 65536)) > 0)
+        to->len += (size_t)got;
+    sys_close(fd);
+    return got < 0 ? err_sys(err, "read %s", path) : 0;
+}
+
+static int write_file(const char *path, const struct buf *page, struct err *err)
+{
+    int fd = sys_open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    ssize_t put;
+
+    if (fd < 0)
+        return err_sys(err, "open %s", path);
+    put = sys_write(fd, buf_data(page), page->len);
+    sys_close(fd);
+    return put == (ssize_t)page->len ? 0 : err_sys(err, "write %s", path);
+}
+
+static int check_file(const char *path, const struct buf *page, struct err *err)
+{
+    struct buf old = { 0 };
+    bool same;
+
+    if (read_file(path, &old, err)) {
+        buf_free(&old);
+        return -1;
+    }
+    same = old.len == page->len && memcmp(buf_data(&old), buf_data(page), page->len) == 0;
+    buf_free(&old);
+    return same ? 0
+                : err_set(err, ERR_CONFLICT,
+                          "%s is not what the tables say; run holdfast-docs to renew it", path);
+}
+
+int main(int argc, char **argv)
+{
+    bool check = argc == 3 && !strcmp(argv[1], "--check");
+    const char *dir = argv[argc - 1];
+    int failed = 0;
+
+    if (argc != 2 + check || dir[0] == '-') {
+        fprintf(stderr, "usage: holdfast-docs [--check] DIRECTORY\n");
+        return 2;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
+        struct arena a = { 0 };
+        struct buf page = { 0 };
+        struct err err = { 0 };
+        const char *path = arena_printf(&a, "%s/%s", dir, pages[i].file);
+
+        buf_puts(&page, "<!-- Written by holdfast-docs from the tables in src/. -->\n");
+        pages[i].put(&page);
+        while (page.len && buf_data(&page)[page.len - 1] == '\n')
+            buf_truncate(&page, page.len - 1);
+        buf_addc(&page, '\n');
+        if (check ? check_file(path, &page, &err) : write_file(path, &page, &err)) {
+            fprintf(stderr, "%s\n", err.text);
+            failed = 1;
+        }
+        buf_free(&page);
+        arena_free(&a);
+    }
+    return failed;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* proc.c - the shapes of proc.h.  A new field is one line here. */
+#include "model/proc.h"
+
+#include "model/rules.h"
+
+#define AT(type, member)  .offset = offsetof(struct type, member)
+#define HAS(type, member) .has = offsetof(struct type, member)
+
+/* clang-format off */
+static const struct field label_fields[] = {
+    { "key", .type = FIELD_STR, AT(proc_label, key), .max = NAME_MAX_BYTES },
+    { "value", .type = FIELD_SCALAR, AT(proc_label, value), .max = 1024 },
+    { 0 },
+};
+static const struct shape label_shape = { "label", sizeof(struct proc_label), label_fields };
+
+static const struct field meta_fields[] = {
+    { "namespace", .type = FIELD_STR, AT(proc_meta, space), .flags = FIELD_REQUIRED, .min = 1,
+      .max = NAME_MAX_BYTES, .check = rule_space, .doc = "groups processes of one owner" },
+    { "name", .type = FIELD_STR, AT(proc_meta, name), .flags = FIELD_REQUIRED, .min = 1,
+      .max = NAME_MAX_BYTES, .check = rule_line, .doc = "unique within its namespace on a host" },
+    { "labels", .type = FIELD_MAP, AT(proc_meta, labels), .max = 64, .sub = &label_shape,
+      .doc = "stored and returned as given" },
+    { 0 },
+};
+const struct shape proc_meta_shape = { "meta", sizeof(struct proc_meta), meta_fields,
+      .doc = "Which process: `namespace` and `name` together, on one host." };
+
+static const struct field host_fields[] = {
+    { "ip", .type = FIELD_STR, AT(host_ref, ip), .flags = FIELD_REQUIRED, .min = 1, .max = ID_MAX_BYTES,
+      .check = rule_line, .doc = "the host's address" },
+    { "bk_cloud_id", .type = FIELD_INT, AT(host_ref, cloud_id), .flags = FIELD_REQUIRED, .max = INT32_MAX,
+      .doc = "its cloud area; 0 is the direct one" },
+    { "bk_supplier_id", .type = FIELD_INT, AT(host_ref, supplier_id), .doc = "echoed, never matched" },
+    { 0 },
+};
+const struct shape host_ref_shape = { "host", sizeof(struct host_ref), host_fields };
+
+static const struct field agent_fields[] = {
+    { "agent_id", .type = FIELD_STR, AT(agent_ref, id), .min = 1, .max = ID_MAX_BYTES, .check = rule_line },
+    { 0 },
+};
+static const struct shape agent_shape = { "agent_id", sizeof(struct agent_ref), agent_fields, .bare = true };
+
+static const struct field identity_fields[] = {
+    { "index_key", .type = FIELD_STR, AT(proc_identity, index_key), .max = NAME_MAX_BYTES, .check = rule_line,
+      .doc = "replaces `namespace:name` as the agent's own key" },
+    { "proc_name", .type = FIELD_STR, AT(proc_identity, proc_name), .max = NAME_MAX_BYTES, .check = rule_line,
+      .doc = "file name of the binary, by which its pid is recognized" },
+    { "setup_path", .type = FIELD_STR, AT(proc_identity, setup_path), .max = PATH_MAX_BYTES, .check = rule_path,
+      .doc = "commands run here" },
+    { "pid_path", .type = FIELD_STR, AT(proc_identity, pid_path), .max = PATH_MAX_BYTES, .check = rule_path,
+      .doc = "the pid file" },
+    { "config_path", .type = FIELD_STR, AT(proc_identity, config_path), .max = PATH_MAX_BYTES, .check = rule_path,
+      .doc = "stored and returned" },
+    { "log_path", .type = FIELD_STR, AT(proc_identity, log_path), .max = PATH_MAX_BYTES, .check = rule_path,
+      .doc = "stored and returned; logs are read from nowhere else" },
+    { "user", .type = FIELD_STR, AT(proc_identity, user), .max = ID_MAX_BYTES, .check = rule_line,
+      .doc = "the system account it runs as" },
+    { 0 },
+};
+static const struct shape identity_shape = { "identity", sizeof(struct proc_identity), identity_fields };
+
+static const struct field control_fields[] = {
+    { "start_cmd", .type = FIELD_STR, AT(proc_control, start_cmd), .max = COMMAND_MAX_BYTES, .doc = "starts it" },
+    { "stop_cmd", .type = FIELD_STR, AT(proc_control, stop_cmd), .max = COMMAND_MAX_BYTES,
+      .doc = "stops it; empty: SIGTERM, then SIGKILL" },
+    { "restart_cmd", .type = FIELD_STR, AT(proc_control, restart_cmd), .max = COMMAND_MAX_BYTES,
+      .doc = "restarts it; empty: stop, then start" },
+    { "reload_cmd", .type = FIELD_STR, AT(proc_control, reload_cmd), .max = COMMAND_MAX_BYTES,
+      .doc = "makes it read its configuration again" },
+    { "kill_cmd", .type = FIELD_STR, AT(proc_control, kill_cmd), .max = COMMAND_MAX_BYTES,
+      .doc = "ends it at once; empty: SIGKILL" },
+    { "version_cmd", .type = FIELD_STR, AT(proc_control, version_cmd), .max = COMMAND_MAX_BYTES,
+      .doc = "prints its version" },
+    { "health_cmd", .type = FIELD_STR, AT(proc_control, health_cmd), .max = COMMAND_MAX_BYTES,
+      .doc = "prints its health" },
+    { 0 },
+};
+static const struct shape control_shape = { "control", sizeof(struct proc_control), control_fields,
+      .doc = "Shell lines, run in `setup_path` as `user`." };
+
+static const struct field resource_fields[] = {
+    { "cpu", .type = FIELD_FLOAT, AT(proc_resource, cpu_percent), .max = 100,
+      .doc = "percent of all cores together; 0: no limit" },
+    { "mem", .type = FIELD_FLOAT, AT(proc_resource, mem_percent), .max = 100,
+      .doc = "percent of physical memory; 0: no limit" },
+    { "fd", .type = FIELD_INT, AT(proc_resource, fd), .doc = "stored only" },
+    { "disk", .type = FIELD_INT, AT(proc_resource, disk), .doc = "stored only" },
+    { "net", .type = FIELD_INT, AT(proc_resource, net), .doc = "stored only" },
+    { 0 },
+};
+static const struct shape resource_shape = { "resource", sizeof(struct proc_resource), resource_fields };
+
+const struct enum_name proc_kind_names[] = {
+    { PROC_PERIODIC, "periodic" }, { PROC_RESIDENT, "resident" }, { PROC_RUN_ONCE, "run_once" }, { 0 },
+};
+
+static const struct field policy_fields[] = {
+    { "auto_type", .type = FIELD_ENUM, AT(proc_policy, kind), HAS(proc_policy, has_kind), .names = proc_kind_names,
+      .fallback = PROC_RESIDENT, .doc = "how it is kept" },
+    { "start_check_secs", .type = FIELD_INT, AT(proc_policy, start_check_s), HAS(proc_policy, has_start_check),
+      .flags = FIELD_ZERO_UNSET, .min = 1, .max = HOUR_S, .fallback = 5,
+      .doc = "it must live this long to count as started" },
+    { "stop_check_secs", .type = FIELD_INT, AT(proc_policy, stop_check_s), HAS(proc_policy, has_stop_check),
+      .flags = FIELD_ZERO_UNSET, .min = 1, .max = HOUR_S, .fallback = 5,
+      .doc = "it must be gone this long after the stop command" },
+    { "start_retries", .type = FIELD_INT, AT(proc_policy, start_retries), HAS(proc_policy, has_retries),
+      .max = 1000, .fallback = 4, .doc = "tries to pull it up again; 0: never" },
+    { "start_interval", .type = FIELD_INT, AT(proc_policy, start_interval_s), HAS(proc_policy, has_interval),
+      .flags = FIELD_ZERO_UNSET, .min = 1, .max = DAY_S, .fallback = 10, .doc = "seconds between those tries" },
+    { "crontab_rule", "crotab_rule", .type = FIELD_STR, AT(proc_policy, cron_rule), HAS(proc_policy, has_cron),
+      .max = NAME_MAX_BYTES, .check = rule_line, .doc = "when a periodic one runs" },
+    { "op_timeout", .type = FIELD_INT, AT(proc_policy, op_timeout_s), HAS(proc_policy, has_timeout),
+      .flags = FIELD_ZERO_UNSET, .min = 1, .max = DAY_S, .fallback = 60, .doc = "seconds a command may run" },
+    { 0 },
+};
+static const struct shape policy_shape = { "policy", sizeof(struct proc_policy), policy_fields };
+
+static const struct field warn_fields[] = {
+    { "report_id", .type = FIELD_INT, AT(proc_warn, report_id), .max = INT64_MAX,
+      .doc = "data id of its events; 0: the default" },
+    { 0 },
+};
+static const struct shape warn_shape = { "warn_report_policy", sizeof(struct proc_warn), warn_fields };
+
+static const struct field config_file_fields[] = {
+    { "path", .type = FIELD_STR, AT(proc_config_file, path), .max = PATH_MAX_BYTES, .check = rule_path,
+      .doc = "watched; empty: skipped" },
+    { "md5", .type = FIELD_STR, AT(proc_config_file, md5), .max = 32, .doc = "what it should have" },
+    { 0 },
+};
+static const struct shape config_file_shape = { "configmap", sizeof(struct proc_config_file),
+                                                config_file_fields };
+
+static const struct field spec_fields[] = {
+    { "identity", .type = FIELD_OBJ, AT(proc_spec, identity), HAS(proc_spec, has_identity),
+      .sub = &identity_shape, .doc = "what it is" },
+    { "control", .type = FIELD_OBJ, AT(proc_spec, control), HAS(proc_spec, has_control),
+      .sub = &control_shape, .doc = "how to command it" },
+    { "resource", .type = FIELD_OBJ, AT(proc_spec, resource), HAS(proc_spec, has_resource),
+      .sub = &resource_shape, .doc = "what it may use" },
+    { "monitor_policy", .type = FIELD_OBJ, AT(proc_spec, policy), HAS(proc_spec, has_policy),
+      .sub = &policy_shape, .doc = "how it is kept alive" },
+    { "alive_monitor_policy", .type = FIELD_OBJ, AT(proc_spec, alive_policy), HAS(proc_spec, has_alive_policy),
+      .sub = &policy_shape, .doc = "the same; wins where both say something" },
+    { "warn_report_policy", .type = FIELD_OBJ, AT(proc_spec, warn), HAS(proc_spec, has_warn),
+      .sub = &warn_shape, .doc = "where its events go" },
+    { "configmap", .type = FIELD_LIST, AT(proc_spec, config_files), .max = 64, .sub = &config_file_shape,
+      .doc = "files whose change is reported" },
+    { 0 },
+};
+const struct shape proc_spec_shape = { "spec", sizeof(struct proc_spec), spec_fields };
+
+static const struct field operate_fields[] = {
+    { "meta", .type = FIELD_OBJ, AT(proc_operate, meta), .flags = FIELD_REQUIRED, .sub = &proc_meta_shape,
+      .doc = "which process" },
+    { "op_type", .type = FIELD_INT, AT(proc_operate, op), .flags = FIELD_REQUIRED,
+      .doc = "0 start, 1 stop, 2 query, 3 host, 4 un-host, 7 restart, 8 reload, 9 kill" },
+    { "hosts", .type = FIELD_LIST, AT(proc_operate, hosts), .max = TARGETS_MAX, .sub = &host_ref_shape,
+      .doc = "where" },
+    { "agent_id_list", .type = FIELD_LIST, AT(proc_operate, agents), .max = TARGETS_MAX, .sub = &agent_shape,
+      .doc = "where, by agent id; given, `hosts` is ignored" },
+    { "spec", .type = FIELD_OBJ, AT(proc_operate, spec), .sub = &proc_spec_shape, .doc = "how it is run" },
+    { 0 },
+};
+const struct shape proc_operate_shape = { "operate", sizeof(struct proc_operate), operate_fields };
+
+static const struct field batch_fields[] = {
+    { "proc_operate_req", .type = FIELD_LIST, AT(proc_operate_batch, items), .flags = FIELD_REQUIRED, .min = 1,
+      .max = TARGETS_MAX, .sub = &proc_operate_shape, .doc = "the operations" },
+    { 0 },
+};
+const struct shape proc_operate_batch_shape = { "operate_batch", sizeof(struct proc_operate_batch),
+                                                batch_fields };
+
+static const struct field register_fields[] = {
+    { "meta", .type = FIELD_OBJ, AT(proc_register, meta), .flags = FIELD_REQUIRED, .sub = &proc_meta_shape,
+      .doc = "which process" },
+    { "hosts", .type = FIELD_LIST, AT(proc_register, hosts), .flags = FIELD_REQUIRED, .min = 1,
+      .max = TARGETS_MAX, .sub = &host_ref_shape, .doc = "where" },
+    { "spec", .type = FIELD_OBJ, AT(proc_register, spec), .flags = FIELD_REQUIRED, .sub = &proc_spec_shape,
+      .doc = "how it is run" },
+    { 0 },
+};
+const struct shape proc_register_shape = { "register", sizeof(struct proc_register), register_fields };
+/* clang-format on */

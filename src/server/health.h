@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* health.h - how the server is, for machines (/healthz) and for people (/). */
+#ifndef SERVER_HEALTH_H
+#define SERVER_HEALTH_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "wire/shape.h"
+
+struct health {
+    const char *status; /* "ok"; "stopping" while the last requests are served */
+    const char *version;
+    int64_t uptime_s, connections, requests;
+};
+
+extern const struct shape health_shape;
+
+void health_page(const struct health *h, struct buf *out); /* HTML, in English and Chinese */
+
+#endif
