@@ -194,8 +194,8 @@ void http_server_drain(struct http_server *s, void (*done)(void *arg), void *arg
     close_doors(s);
     for (c = LIST_FIRST(&s->conns); c; c = next) {
         next = LIST_NEXT(c, link);
-        if (c->state == CONN_IDLE)
-            http_conn_end(c);
+        if (c->state == CONN_IDLE && !c->is_closed)
+            http_conn_drop(c, HTTP_QUIET);
     }
     tell_if_empty(s);
 }

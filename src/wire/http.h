@@ -84,7 +84,8 @@ const char *http_reason_name(enum http_reason reason); /* "bad_head" */
 struct http_counters {
     uint64_t accepted, requests, bytes_in, bytes_out; /* since the start */
     uint64_t refused[HTTP_REASONS];
-    uint64_t connections, open_requests, body_bytes; /* now */
+    uint64_t connections;               /* now, those that are being closed included */
+    uint64_t open_requests, body_bytes; /* now */
 };
 const struct http_counters *http_server_counters(const struct http_server *s);
 

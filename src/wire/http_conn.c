@@ -72,41 +72,54 @@ void http_conn_enter(struct http_conn *c)
 
 void http_conn_leave(struct http_conn *c)
 {
-    if (--c->depth == 0 && c->is_closed)
+    if (--c->depth == 0 && !c->stream)
         destroy(c);
 }
 
-/* After this the connection is on no list and has no stream; its memory goes
- * with the last leave. */
-static void close_down(struct http_conn *c, enum http_gone tell)
+/* Nothing more is read or answered; the request in work learns that it is alone. */
+static void let_go(struct http_conn *c, enum http_gone tell)
 {
     struct http_request *r = c->req;
 
-    http_conn_enter(c);
     c->is_closed = true;
-    c->stream = NULL;
     c->req = NULL;
     timer_stop(c->server->loop, &c->timer);
     if (r)
         http_request_gone(r, tell);
-    http_server_forget(c->server, c);
-    http_conn_leave(c);
 }
 
+/* The connection stays on the books, and counts against the caps, until its
+ * stream is through with it. */
 void http_conn_end(struct http_conn *c)
 {
     if (c->is_closed)
         return;
+    http_conn_enter(c);
     stream_end(c->stream);
-    close_down(c, HTTP_TELL);
+    let_go(c, HTTP_TELL);
+    http_conn_leave(c);
+}
+
+static void on_closed(void *arg)
+{
+    struct http_conn *c = arg;
+
+    http_conn_enter(c);
+    c->stream = NULL;
+    http_server_forget(c->server, c);
+    http_conn_leave(c);
 }
 
 void http_conn_drop(struct http_conn *c, enum http_gone tell)
 {
-    if (c->is_closed)
+    if (!c->stream)
         return;
+    http_conn_enter(c);
     stream_free(c->stream);
-    close_down(c, tell);
+    c->stream = NULL;
+    let_go(c, tell);
+    http_server_forget(c->server, c);
+    http_conn_leave(c);
 }
 
 /* The timer is left where it is if it goes off early enough: a busy connection
@@ -352,7 +365,7 @@ static void on_end(void *arg, const struct err *why)
     http_conn_leave(c);
 }
 
-static const struct stream_owner stream_owner = { on_bytes, on_drained, on_end, NULL };
+static const struct stream_owner stream_owner = { on_bytes, on_drained, on_end, NULL, on_closed };
 
 /* ---- deadlines */
 

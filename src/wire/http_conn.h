@@ -4,7 +4,7 @@
  *
  * A connection may be closed by anything an owner does in a callback, so whoever
  * calls one stands between http_conn_enter() and http_conn_leave(): a connection
- * that is_closed is freed by the last leave. */
+ * that has no stream any more is freed by the last leave. */
 #ifndef WIRE_HTTP_CONN_H
 #define WIRE_HTTP_CONN_H
 
@@ -51,7 +51,7 @@ struct http_request {
 struct http_conn {
     LIST_ENTRY(http_conn) link;
     struct http_server *server;
-    struct stream *stream; /* NULL once closed */
+    struct stream *stream; /* NULL once it is through */
     struct http_peer *peer;
     char *address;
     struct http_request *req; /* NULL between requests, and once it is answered */
@@ -63,7 +63,8 @@ struct http_conn {
     size_t rest_n;
     unsigned depth;
     enum http_conn_state state;
-    bool is_closed, is_first, is_paused, has_ended, keeps;
+    bool is_closed; /* nothing more is read or answered */
+    bool is_first, is_paused, has_ended, keeps;
 };
 
 struct http_door {
@@ -101,9 +102,8 @@ int http_conn_new(struct http_server *s, int fd, struct tls *tls, struct http_pe
 void http_conn_enter(struct http_conn *c);
 void http_conn_leave(struct http_conn *c);
 
-/* What becomes of a request whose connection closes under it. */
-enum http_gone { HTTP_TELL, HTTP_QUIET };
-void http_conn_end(struct http_conn *c);                       /* in order */
+enum http_gone { HTTP_TELL, HTTP_QUIET }; /* the owner of the request in work */
+void http_conn_end(struct http_conn *c);  /* in order */
 void http_conn_drop(struct http_conn *c, enum http_gone tell); /* at once */
 
 void http_conn_deadline(struct http_conn *c, int64_t in_ms); /* 0: none */

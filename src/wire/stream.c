@@ -319,8 +319,6 @@ static void transfer(struct stream *s, unsigned ready)
     s->in_wants_write = false; /* found out again when resumed */
 }
 
-/* ---- the beginning ---- */
-
 static void opened(struct stream *s)
 {
     if (s->ended) {
