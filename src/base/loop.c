@@ -24,9 +24,8 @@ struct loop {
     const struct clock *clock;
     int64_t now_ms;
     bool stopping;
-    uint64_t next_seq;   /* of the next timer that is set */
-    struct timer **heap; /* heap[1] is due first */
-    size_t timers, heap_cap;
+    uint64_t next_seq; /* of the next timer that is set */
+    struct timers timers;
     struct signal_watch signals[SIGNALS_MAX];
     size_t n_signals;
 };
@@ -101,7 +100,7 @@ void loop_free(struct loop *l)
         event_free(l->wake);
     if (l->base)
         event_base_free(l->base);
-    free(l->heap);
+    timers_free(&l->timers);
     free(l);
 }
 
@@ -115,70 +114,16 @@ const struct clock *loop_clock(const struct loop *l)
     return l->clock;
 }
 
-static void heap_put(struct loop *l, size_t place, struct timer *t)
-{
-    l->heap[place] = t;
-    t->place = place;
-}
-
-/* Timers due at the same time go off in the order they were set. */
-static bool is_before(const struct timer *a, const struct timer *b)
-{
-    return a->due_ms != b->due_ms ? a->due_ms < b->due_ms : a->seq < b->seq;
-}
-
-/* Moves t, which stands at `place`, to where its time belongs. */
-static void heap_settle(struct loop *l, size_t place, struct timer *t)
-{
-    while (place > 1 && is_before(t, l->heap[place / 2])) {
-        heap_put(l, place, l->heap[place / 2]);
-        place /= 2;
-    }
-    for (;;) {
-        size_t child = place * 2;
-
-        if (child < l->timers && is_before(l->heap[child + 1], l->heap[child]))
-            child++;
-        if (child > l->timers || !is_before(l->heap[child], t))
-            break;
-        heap_put(l, place, l->heap[child]);
-        place = child;
-    }
-    heap_put(l, place, t);
-}
-
-void timer_init(struct timer *t, void (*fn)(void *arg), void *arg)
-{
-    *t = (struct timer){ .fn = fn, .arg = arg };
-}
-
 void timer_set(struct loop *l, struct timer *t, int64_t in_ms)
 {
     if (in_ms < 0)
         in_ms = 0;
-    t->seq = l->next_seq++;
-    t->due_ms = in_ms < INT64_MAX - l->now_ms ? l->now_ms + in_ms : INT64_MAX;
-    if (!t->place) {
-        if (l->timers + 2 > l->heap_cap) {
-            l->heap_cap = l->heap_cap ? l->heap_cap * 2 : 64;
-            l->heap = xresize(l->heap, l->heap_cap * sizeof(struct timer *));
-        }
-        t->place = ++l->timers;
-    }
-    heap_settle(l, t->place, t);
+    timers_set(&l->timers, t, in_ms < INT64_MAX - l->now_ms ? l->now_ms + in_ms : INT64_MAX);
 }
 
 void timer_stop(struct loop *l, struct timer *t)
 {
-    size_t place = t->place;
-    struct timer *last;
-
-    if (!place)
-        return;
-    t->place = 0;
-    last = l->heap[l->timers--];
-    if (last != t)
-        heap_settle(l, place, last);
+    timers_stop(&l->timers, t);
 }
 
 /* Runs what is due and was set before: what is set for "now" in here is due last,
@@ -186,23 +131,20 @@ void timer_stop(struct loop *l, struct timer *t)
 static void run_timers(struct loop *l)
 {
     int64_t now = l->now_ms;
-    uint64_t seq = l->next_seq;
+    uint64_t seq = l->timers.next_seq;
+    struct timer *t;
 
-    while (l->timers && l->heap[1]->due_ms <= now && l->heap[1]->seq < seq && !l->stopping) {
-        struct timer *t = l->heap[1];
-
-        timer_stop(l, t);
+    while (!l->stopping && (t = timers_take(&l->timers, now, seq)))
         t->fn(t->arg);
-    }
 }
 
 static int64_t wait_time(const struct loop *l, int64_t wait_ms)
 {
     int64_t left;
 
-    if (!l->timers)
+    if (!l->timers.n)
         return wait_ms;
-    left = l->heap[1]->due_ms - clock_mono_ms(l->clock);
+    left = timers_next_ms(&l->timers) - clock_mono_ms(l->clock);
     if (left < 0)
         left = 0;
     return wait_ms < 0 || left < wait_ms ? left : wait_ms;

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/time.h"
+#include "base/timers.h"
 
 struct loop;
 struct watch;
@@ -46,20 +47,9 @@ void watch_free(struct watch *w); /* does not close the fd; NULL is fine */
 typedef void signal_fn(void *arg, int number);
 int loop_on_signal(struct loop *l, int number, signal_fn *fn, void *arg, struct err *err);
 
-/* Timers live inside what they belong to.  One that is set again moves; one
- * that goes off is no longer set. */
-struct timer {
-    void (*fn)(void *arg);
-    void *arg;
-    int64_t due_ms;
-    uint64_t seq; /* orders timers that are due at the same time */
-    size_t place; /* in the loop's heap, from 1; 0: not set */
-};
-
-void timer_init(struct timer *t, void (*fn)(void *arg), void *arg);
-
-/* Counts from loop_now_ms().  Timers due at the same time go off in the order they
- * were set; what a timer's callback sets for "now" goes off in the next turn. */
+/* Timers (timers.h, where timer_init() is).  in_ms counts from loop_now_ms().  Timers due at the
+ * same time go off in the order they were set; what a timer's callback sets for "now" goes off in
+ * the next turn. */
 void timer_set(struct loop *l, struct timer *t, int64_t in_ms);
 void timer_stop(struct loop *l, struct timer *t);
 

@@ -4,12 +4,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Every call that can be made to fail: one row here, and its function below. */
@@ -21,7 +27,15 @@
     X(LISTEN, "listen") X(ACCEPT, "accept") X(CONNECT, "connect") X(SETSOCKOPT, "setsockopt") \
     X(GETSOCKOPT, "getsockopt") X(GETSOCKNAME, "getsockname") X(SHUTDOWN, "shutdown") X(SEND, "send") \
     X(RECV, "recv") X(EVENTFD, "eventfd") X(DUP3, "dup3") X(OPENAT, "openat") \
-    X(FDOPENDIR, "fdopendir")
+    X(FDOPENDIR, "fdopendir") X(LINK, "link") \
+    X(PREAD, "pread") X(PWRITE, "pwrite") X(FTRUNCATE, "ftruncate") X(FLOCK, "flock") \
+    X(READLINKAT, "readlinkat") X(RENAMEAT, "renameat") X(UNLINKAT, "unlinkat") \
+    X(FALLOCATE, "fallocate") X(FDATASYNC, "fdatasync") X(FCHOWN, "fchown") X(DUPFD, "dupfd") \
+    X(POLL, "poll") X(IOCTL, "ioctl") X(PIDFD_OPEN, "pidfd_open") \
+    X(PIDFD_SEND_SIGNAL, "pidfd_send_signal") X(WAITID, "waitid") X(PRLIMIT, "prlimit") \
+    X(CLONE3, "clone3") X(CLOSE_RANGE, "close_range") X(DUP2, "dup2") X(SETSID, "setsid") \
+    X(CHDIR, "chdir") X(SETGROUPS, "setgroups") X(SETRESGID, "setresgid") \
+    X(SETRESUID, "setresuid") X(EXECVE, "execve")
 /* clang-format on */
 
 #define CALL_ENUM(id, name) CALL_##id,
@@ -88,13 +102,13 @@ bool sys_fault_hit(void)
 __attribute__((constructor)) static void fault_from_environment(void)
 {
     const char *text = getenv("HOLDFAST_FAULT");
-    char call[16], error[16];
+    char call[24], error[16];
     int end = 0;
     long nth;
 
     if (!text)
         return;
-    if (sscanf(text, "%15[a-z0-9]:%ld:%15[A-Za-z0-9]%n", call, &nth, error, &end) == 3 &&
+    if (sscanf(text, "%23[a-z0-9_]:%ld:%15[A-Za-z0-9]%n", call, &nth, error, &end) == 3 &&
         !text[end] && nth > 0 && call_number(call) >= 0 && error_number(error) >= 0) {
         sys_fault(call, nth, error_number(error));
         return;
@@ -165,6 +179,40 @@ ssize_t sys_write(int fd, const void *from, size_t n)
     return put;
 }
 
+ssize_t sys_pread(int fd, void *to, size_t n, off_t at)
+{
+    ssize_t got;
+
+    if (fails(CALL_PREAD))
+        return -1;
+    do {
+        got = pread(fd, to, n, at);
+    } while (got < 0 && errno == EINTR);
+    return got;
+}
+
+ssize_t sys_pwrite(int fd, const void *from, size_t n, off_t at)
+{
+    ssize_t put;
+
+    if (fails(CALL_PWRITE))
+        return -1;
+    do {
+        put = pwrite(fd, from, n, at);
+    } while (put < 0 && errno == EINTR);
+    return put;
+}
+
+int sys_ftruncate(int fd, off_t size)
+{
+    return fails(CALL_FTRUNCATE) ? -1 : ftruncate(fd, size);
+}
+
+int sys_flock(int fd, int operation)
+{
+    return fails(CALL_FLOCK) ? -1 : flock(fd, operation);
+}
+
 int sys_dup3(int from, int to)
 {
     return fails(CALL_DUP3) ? -1 : dup3(from, to, O_CLOEXEC);
@@ -195,6 +243,11 @@ int sys_rename(const char *from, const char *to)
     return fails(CALL_RENAME) ? -1 : rename(from, to);
 }
 
+int sys_link(const char *from, const char *to)
+{
+    return fails(CALL_LINK) ? -1 : link(from, to);
+}
+
 int sys_unlink(const char *path)
 {
     return fails(CALL_UNLINK) ? -1 : unlink(path);
@@ -203,6 +256,51 @@ int sys_unlink(const char *path)
 int sys_mkdir(const char *path, mode_t mode)
 {
     return fails(CALL_MKDIR) ? -1 : mkdir(path, mode);
+}
+
+ssize_t sys_readlinkat(int dir, const char *path, char *to, size_t n)
+{
+    return fails(CALL_READLINKAT) ? -1 : readlinkat(dir, path, to, n);
+}
+
+int sys_renameat(int dir, const char *from, const char *to)
+{
+    return fails(CALL_RENAMEAT) ? -1 : renameat(dir, from, dir, to);
+}
+
+int sys_unlinkat(int dir, const char *name)
+{
+    return fails(CALL_UNLINKAT) ? -1 : unlinkat(dir, name, 0);
+}
+
+int sys_fallocate(int fd, int mode, off_t at, off_t n)
+{
+    return fails(CALL_FALLOCATE) ? -1 : fallocate(fd, mode, at, n);
+}
+
+int sys_fdatasync(int fd)
+{
+    return fails(CALL_FDATASYNC) ? -1 : fdatasync(fd);
+}
+
+int sys_fchown(int fd, uid_t uid, gid_t gid)
+{
+    return fails(CALL_FCHOWN) ? -1 : fchown(fd, uid, gid);
+}
+
+int sys_dupfd(int fd, int lowest)
+{
+    return fails(CALL_DUPFD) ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, lowest);
+}
+
+int sys_poll(struct pollfd *fds, nfds_t n, int timeout_ms)
+{
+    return fails(CALL_POLL) ? -1 : poll(fds, n, timeout_ms);
+}
+
+int sys_ioctl(int fd, unsigned long request, void *arg)
+{
+    return fails(CALL_IOCTL) ? -1 : ioctl(fd, request, arg);
 }
 
 int sys_socket(int family, int type, int protocol)
@@ -286,6 +384,172 @@ ssize_t sys_recv(int fd, void *to, size_t n)
 int sys_eventfd(void)
 {
     return fails(CALL_EVENTFD) ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+int sys_pidfd_open(pid_t pid)
+{
+    return fails(CALL_PIDFD_OPEN) ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+int sys_pidfd_send_signal(int pidfd, int number)
+{
+    return fails(CALL_PIDFD_SEND_SIGNAL)
+               ? -1
+               : (int)syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0);
+}
+
+int sys_waitid(idtype_t type, id_t id, siginfo_t *ret, int options)
+{
+    int got;
+
+    if (fails(CALL_WAITID))
+        return -1;
+    do {
+        got = waitid(type, id, ret, options);
+    } while (got < 0 && errno == EINTR);
+    return got;
+}
+
+int sys_prlimit(int resource, const struct rlimit *limit, struct rlimit *ret_old)
+{
+    return fails(CALL_PRLIMIT) ? -1 : prlimit(0, (enum __rlimit_resource)resource, limit, ret_old);
+}
+
+/* The system call as such: 0 can not be returned in the child, whose new stack has
+ * nowhere to return to, so the child goes from here into run().  Gives the pid, or
+ * minus the error. */
+static long clone3_call(struct clone_args *args, const struct sys_child *child)
+{
+#if defined(__x86_64__)
+    register void (*run)(void *) __asm__("r8") = child->run;
+    register void *arg __asm__("r9") = child->arg;
+    long pid;
+
+    __asm__ volatile("syscall\n\t"
+                     "test %%rax, %%rax\n\t"
+                     "jnz 1f\n\t"
+                     "xor %%ebp, %%ebp\n\t"
+                     "mov %[arg], %%rdi\n\t"
+                     "call *%[run]\n\t"
+                     "hlt\n"
+                     "1:"
+                     : "=a"(pid)
+                     : "0"((long)SYS_clone3), "D"(args),
+                       "S"(sizeof(*args)), [run] "r"(run), [arg] "r"(arg)
+                     : "rcx", "r11", "memory", "cc");
+    return pid;
+#elif defined(__aarch64__)
+    register long call __asm__("x8") = SYS_clone3;
+    register long x0 __asm__("x0") = (long)args;
+    register long x1 __asm__("x1") = sizeof(*args);
+    register void (*run)(void *) __asm__("x9") = child->run;
+    register void *arg __asm__("x10") = child->arg;
+
+    __asm__ volatile("svc #0\n\t"
+                     "cbnz x0, 1f\n\t"
+                     "mov x29, xzr\n\t"
+                     "mov x0, %[arg]\n\t"
+                     "blr %[run]\n\t"
+                     "brk #1\n"
+                     "1:"
+                     : "+r"(x0)
+                     : "r"(call), "r"(x1), [run] "r"(run), [arg] "r"(arg)
+                     : "memory", "cc");
+    return x0;
+#else
+#error "clone3 on a stack of its own has to be written for this machine"
+#endif
+}
+
+pid_t sys_clone3(const struct sys_child *child, int *ret_pidfd)
+{
+    int pidfd = -1;
+    struct clone_args args = {
+        .flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_PIDFD | CLONE_CLEAR_SIGHAND,
+        .pidfd = (uintptr_t)&pidfd,
+        .exit_signal = SIGCHLD,
+        .stack = (uintptr_t)child->stack,
+        .stack_size = child->stack_size,
+    };
+    sigset_t all, old;
+    long pid;
+
+    if (fails(CALL_CLONE3))
+        return -1;
+    if (child->cgroup >= 0) {
+        args.flags |= CLONE_INTO_CGROUP;
+        args.cgroup = (unsigned)child->cgroup;
+    }
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &old); /* of this thread; cannot fail */
+    pid = clone3_call(&args, child);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    if (pid < 0) {
+        errno = (int)-pid;
+        return -1;
+    }
+    *ret_pidfd = pidfd;
+    return (pid_t)pid;
+}
+
+int sys_close_range(unsigned from)
+{
+    return fails(CALL_CLOSE_RANGE) ? -1 : close_range(from, ~0U, CLOSE_RANGE_UNSHARE);
+}
+
+int sys_dup2(int from, int to)
+{
+    return fails(CALL_DUP2) ? -1 : dup2(from, to);
+}
+
+int sys_setsid(void)
+{
+    return fails(CALL_SETSID) ? -1 : setsid();
+}
+
+int sys_chdir(const char *path)
+{
+    return fails(CALL_CHDIR) ? -1 : chdir(path);
+}
+
+/* On machines of 32 bits these numbers are the calls with ids of 16. */
+_Static_assert(sizeof(long) == 8, "ids of 32 bits have other calls on this machine");
+
+int sys_setgroups(size_t n, const gid_t *groups)
+{
+    return fails(CALL_SETGROUPS) ? -1 : (int)syscall(SYS_setgroups, n, groups);
+}
+
+int sys_setresgid(gid_t gid)
+{
+    return fails(CALL_SETRESGID) ? -1 : (int)syscall(SYS_setresgid, gid, gid, gid);
+}
+
+int sys_setresuid(uid_t uid)
+{
+    return fails(CALL_SETRESUID) ? -1 : (int)syscall(SYS_setresuid, uid, uid, uid);
+}
+
+int sys_execve(const char *path, char *const *argv, char *const *env)
+{
+    return fails(CALL_EXECVE) ? -1 : execve(path, argv, env);
+}
+
+/* Raw, because libc keeps two signals to itself, and a sanitizer some more.  What
+ * is read from `none` is an action of the kernel's form with all fields 0. */
+void sys_reset_signals(void)
+{
+    static const unsigned long none[8];
+    enum { SET_BYTES = 8 };
+
+    for (int number = 1; number < 32; number++)
+        syscall(SYS_rt_sigaction, number, none, NULL, SET_BYTES); /* KILL and STOP refuse */
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, none, NULL, SET_BYTES);
+}
+
+void sys_end(int status)
+{
+    _exit(status);
 }
 
 bool sys_again(void)

@@ -32,24 +32,34 @@ static inline void rig_done(struct rig *r)
     loop_free(r->loop);
 }
 
-static inline void rig_turn(struct rig *r)
+static inline void rig_turn_in(struct rig *r, int64_t ms, int64_t wait_ms)
 {
     struct err err;
 
-    r->clock.mono++;
-    assert_int_equal(loop_turn(r->loop, 1, &err), 0);
+    r->clock.mono += ms;
+    assert_int_equal(loop_turn(r->loop, wait_ms, &err), 0);
 }
 
+/* Gives the kernel a moment (some milliseconds, by the clock of libevent) to bring
+ * what is under way, if nothing is there yet. */
+static inline void rig_turn(struct rig *r)
+{
+    rig_turn_in(r, 1, 1);
+}
+
+/* Time for what must not happen.  One moment does for what is under way; what
+ * comes of it in this process is there at once. */
 static inline void rig_turns(struct rig *r, int n)
 {
-    while (n-- > 0)
-        rig_turn(r);
+    rig_turn(r);
+    while (--n > 0)
+        rig_turn_in(r, 1, 0);
 }
 
+/* Time that only our clock knows of: nothing is waited for. */
 static inline void rig_pass_ms(struct rig *r, int64_t ms)
 {
-    r->clock.mono += ms;
-    rig_turn(r);
+    rig_turn_in(r, ms, 0);
 }
 
 /* The condition is looked at once a turn, so it may do something. */

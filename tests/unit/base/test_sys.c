@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/file.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,12 +44,17 @@ static long do_openat(void) { return given(sys_openat(AT_FDCWD, "/dev/null", O_R
 static long do_fdopendir(void) { return sys_fdopendir(-1) ? 0 : -1; }
 static long do_read(void) { return sys_read(-1, &byte, 1); }
 static long do_write(void) { return sys_write(-1, &byte, 1); }
+static long do_pread(void) { return sys_pread(-1, &byte, 1, 0); }
+static long do_pwrite(void) { return sys_pwrite(-1, &byte, 1, 0); }
+static long do_ftruncate(void) { return sys_ftruncate(-1, 0); }
+static long do_flock(void) { return sys_flock(-1, LOCK_UN); }
 static long do_dup3(void) { return sys_dup3(-1, -1); }
 static long do_fsync(void) { return sys_fsync(-1); }
 static long do_fstat(void) { return sys_fstat(STDIN_FILENO, &st); }
 static long do_stat(void) { return sys_stat("/", &st); }
 static long do_lstat(void) { return sys_lstat("/", &st); }
 static long do_rename(void) { return sys_rename("/nowhere/a", "/nowhere/b"); }
+static long do_link(void) { return sys_link("/nowhere/a", "/nowhere/b"); }
 static long do_unlink(void) { return sys_unlink("/nowhere/a"); }
 static long do_mkdir(void) { return sys_mkdir("/", 0700); }
 static long do_socket(void) { return given(sys_socket(AF_UNIX, SOCK_STREAM, 0)); }
@@ -63,6 +69,28 @@ static long do_shutdown(void) { return sys_shutdown(-1, SHUT_WR); }
 static long do_send(void) { return sys_send(-1, &byte, 1); }
 static long do_recv(void) { return sys_recv(-1, &byte, 1); }
 static long do_eventfd(void) { return given(sys_eventfd()); }
+static long do_readlinkat(void) { return sys_readlinkat(AT_FDCWD, "/", &byte, 1); }
+static long do_renameat(void) { return sys_renameat(AT_FDCWD, "/nowhere/a", "/nowhere/b"); }
+static long do_unlinkat(void) { return sys_unlinkat(AT_FDCWD, "/nowhere/a"); }
+static long do_fallocate(void) { return sys_fallocate(-1, 0, 0, 1); }
+static long do_fdatasync(void) { return sys_fdatasync(-1); }
+static long do_fchown(void) { return sys_fchown(-1, 0, 0); }
+static long do_dupfd(void) { return sys_dupfd(-1, 0); }
+static long do_poll(void) { return sys_poll(NULL, 0, 0); }
+static long do_ioctl(void) { return sys_ioctl(-1, 0, NULL); }
+static long do_pidfd_open(void) { return given(sys_pidfd_open(getpid())); }
+static long do_pidfd_send_signal(void) { return sys_pidfd_send_signal(-1, 0); }
+static long do_waitid(void) { siginfo_t info; return sys_waitid(P_PID, (id_t)getpid(), &info, WEXITED); }
+static long do_prlimit(void) { return sys_prlimit(RLIMIT_CORE, NULL, NULL); }
+static long do_clone3(void) { int fd; return sys_clone3(&(struct sys_child){ .stack_size = 1 }, &fd); }
+static long do_close_range(void) { return sys_close_range(~0U); }
+static long do_dup2(void) { return sys_dup2(-1, -1); }
+static long do_setsid(void) { return sys_setsid() < 0 ? -1 : 0; }
+static long do_chdir(void) { return sys_chdir("/nowhere/at/all"); }
+static long do_setgroups(void) { return sys_setgroups((size_t)-1, NULL); }
+static long do_setresgid(void) { return sys_setresgid((gid_t)-1); }
+static long do_setresuid(void) { return sys_setresuid((uid_t)-1); }
+static long do_execve(void) { char *none[] = { NULL }; return sys_execve("/nowhere/a", none, none); }
 
 static const struct {
     const char *name;
@@ -76,7 +104,17 @@ static const struct {
     { "connect", do_connect },       { "send", do_send },       { "recv", do_recv },
     { "setsockopt", do_setsockopt }, { "eventfd", do_eventfd }, { "getsockopt", do_getsockopt },
     { "getsockname", do_getsockname }, { "shutdown", do_shutdown },
-    { "openat", do_openat },         { "fdopendir", do_fdopendir },
+    { "openat", do_openat },         { "fdopendir", do_fdopendir }, { "link", do_link },
+    { "pread", do_pread },           { "pwrite", do_pwrite },   { "ftruncate", do_ftruncate },
+    { "flock", do_flock },
+    { "readlinkat", do_readlinkat }, { "renameat", do_renameat }, { "unlinkat", do_unlinkat },
+    { "fallocate", do_fallocate },   { "fdatasync", do_fdatasync }, { "fchown", do_fchown },
+    { "dupfd", do_dupfd },           { "poll", do_poll },       { "ioctl", do_ioctl },
+    { "pidfd_open", do_pidfd_open }, { "pidfd_send_signal", do_pidfd_send_signal },
+    { "waitid", do_waitid },         { "prlimit", do_prlimit }, { "clone3", do_clone3 },
+    { "close_range", do_close_range }, { "dup2", do_dup2 },     { "setsid", do_setsid },
+    { "chdir", do_chdir },           { "setgroups", do_setgroups }, { "setresgid", do_setresgid },
+    { "setresuid", do_setresuid },   { "execve", do_execve },
 };
 /* clang-format on */
 
@@ -173,12 +211,19 @@ static void a_whole_program_can_be_given_a_fault(void **state)
         const char *fault;
         int end;
     } cases[] = {
-        { "stat:1:EIO", 11 },          { "stat:3:EIO", 13 },
-        { "any:5:EIO", 15 },           { "stat:6:EIO", 10 },
-        { "open:1:EIO", 10 },          { "stat:2:ENOENT", 30 }, /* any errno by its name */
-        { "stat:2:ECONNREFUSED", 30 }, { "stat:5:kill", -SIGKILL },
-        { "any:1:kill", -SIGKILL },    { "any:6:kill", 10 },
-        { "setsockopt:1:kill", 10 },   { "getsockname:1:kill", 10 },
+        { "stat:1:EIO", 11 },
+        { "stat:3:EIO", 13 },
+        { "any:5:EIO", 15 },
+        { "stat:6:EIO", 10 },
+        { "open:1:EIO", 10 },
+        { "stat:2:ENOENT", 30 }, /* any errno by its name */
+        { "stat:2:ECONNREFUSED", 30 },
+        { "stat:5:kill", -SIGKILL },
+        { "any:1:kill", -SIGKILL },
+        { "any:6:kill", 10 },
+        { "setsockopt:1:kill", 10 },
+        { "getsockname:1:kill", 10 },
+        { "pidfd_send_signal:1:kill", 10 },
     };
 
     (void)state;

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* timers.c - see timers.h. */
+#include "base/timers.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+static void put(struct timers *ts, size_t place, struct timer *t)
+{
+    ts->heap[place] = t;
+    t->place = place;
+}
+
+static bool is_before(const struct timer *a, const struct timer *b)
+{
+    return a->due_ms != b->due_ms ? a->due_ms < b->due_ms : a->seq < b->seq;
+}
+
+/* Moves t, which stands at `place`, to where its time belongs. */
+static void settle(struct timers *ts, size_t place, struct timer *t)
+{
+    while (place > 1 && is_before(t, ts->heap[place / 2])) {
+        put(ts, place, ts->heap[place / 2]);
+        place /= 2;
+    }
+    for (;;) {
+        size_t child = place * 2;
+
+        if (child < ts->n && is_before(ts->heap[child + 1], ts->heap[child]))
+            child++;
+        if (child > ts->n || !is_before(ts->heap[child], t))
+            break;
+        put(ts, place, ts->heap[child]);
+        place = child;
+    }
+    put(ts, place, t);
+}
+
+void timer_init(struct timer *t, void (*fn)(void *arg), void *arg)
+{
+    *t = (struct timer){ .fn = fn, .arg = arg };
+}
+
+void timers_set(struct timers *ts, struct timer *t, int64_t due_ms)
+{
+    t->due_ms = due_ms;
+    t->seq = ts->next_seq++;
+    if (!t->place) {
+        if (ts->n + 2 > ts->cap) {
+            ts->cap = ts->cap ? ts->cap * 2 : 64;
+            ts->heap = xresize(ts->heap, ts->cap * sizeof(struct timer *));
+        }
+        t->place = ++ts->n;
+    }
+    settle(ts, t->place, t);
+}
+
+void timers_stop(struct timers *ts, struct timer *t)
+{
+    size_t place = t->place;
+    struct timer *last;
+
+    if (!place)
+        return;
+    t->place = 0;
+    last = ts->heap[ts->n--];
+    if (last != t)
+        settle(ts, place, last);
+}
+
+void timers_free(struct timers *ts)
+{
+    free(ts->heap);
+    *ts = (struct timers){ 0 };
+}
+
+int64_t timers_next_ms(const struct timers *ts)
+{
+    return ts->n ? ts->heap[1]->due_ms : INT64_MAX;
+}
+
+struct timer *timers_take(struct timers *ts, int64_t now_ms, uint64_t seq)
+{
+    struct timer *t = ts->n ? ts->heap[1] : NULL;
+
+    if (!t || t->due_ms > now_ms || t->seq >= seq)
+        return NULL;
+    timers_stop(ts, t);
+    return t;
+}
