@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/* core.c - what happens finds what it is about. */
+#include "agent/core.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/core_in.h"
+#include "agent/core_op.h"
+#include "base/mem.h"
+
+enum { OPS_MAX = 16 }; /* that wait for one process */
+
+struct core *core_new(const struct core_hands *hands, void *arg, int64_t now_ms, int64_t wall_ms)
+{
+    struct core *c = xalloc(sizeof(*c));
+
+    c->hands = hands;
+    c->arg = arg;
+    c->now_ms = now_ms;
+    c->wall_ms = wall_ms;
+    TAILQ_INIT(&c->waiting);
+    return c;
+}
+
+static void free_kept(struct kept *k)
+{
+    while (!TAILQ_EMPTY(&k->ops))
+        op_free(TAILQ_FIRST(&k->ops));
+    timers_stop(&k->core->timers, &k->timer);
+    arena_free(&k->arena);
+    free((char *)k->meta.space);
+    free((char *)k->meta.name);
+    free(k->key);
+    free(k);
+}
+
+void core_free(struct core *c)
+{
+    struct map_entry *e;
+
+    if (!c)
+        return;
+    for (size_t at = 0; (e = map_next(&c->kept, &at));)
+        free_kept(e->value);
+    for (size_t at = 0; (e = map_next(&c->done, &at));)
+        book_free_done(e->value);
+    map_free(&c->kept);
+    map_free(&c->commands);
+    map_free(&c->done);
+    map_free(&c->by_id);
+    map_free(&c->by_pid);
+    timers_free(&c->timers);
+    free(c);
+}
+
+struct kept *core_kept(struct core *c, const char *space, const char *name)
+{
+    char *key = xprintf("%s:%s", space, name);
+    struct kept *k = map_find_str(&c->kept, key);
+
+    if (k) {
+        free(key);
+        return k;
+    }
+    k = xalloc(sizeof(*k));
+    k->core = c;
+    k->key = key;
+    k->meta.space = xstrdup(space);
+    k->meta.name = xstrdup(name);
+    k->register_s = c->wall_ms / 1000;
+    shape_defaults(&proc_spec_shape, &k->spec);
+    timer_init(&k->timer, keep_on_time, k);
+    TAILQ_INIT(&k->ops);
+    map_put_str(&c->kept, k->key, k);
+    return k;
+}
+
+void core_set_ident(struct kept *k, struct core_ident ident)
+{
+    struct core *c = k->core;
+
+    if (ident.pid == k->ident.pid && ident.start_ticks == k->ident.start_ticks)
+        return;
+    if (k->ident.pid &&
+        map_find(&c->by_pid, (const char *)&k->ident.pid, sizeof(k->ident.pid)) == k)
+        map_del(&c->by_pid, (const char *)&k->ident.pid, sizeof(k->ident.pid));
+    k->ident = ident;
+    if (!ident.pid)
+        return;
+    k->begun_ms = c->now_ms;
+    timers_stop(&c->timers, &k->timer);
+    map_put(&c->by_pid, (const char *)&k->ident.pid, sizeof(k->ident.pid), k);
+    c->hands->watch(c->arg, ident);
+}
+
+/* Where both blocks say something, alive_monitor_policy wins. */
+struct proc_policy core_policy(const struct proc_spec *spec)
+{
+    struct proc_policy p = spec->policy;
+    const struct proc_policy *a = &spec->alive_policy;
+
+#define TAKE(member, has) (p.member = a->has == PRESENCE_GIVEN ? a->member : p.member)
+    TAKE(kind, has_kind);
+    TAKE(start_check_s, has_start_check);
+    TAKE(stop_check_s, has_stop_check);
+    TAKE(start_retries, has_retries);
+    TAKE(start_interval_s, has_interval);
+    TAKE(op_timeout_s, has_timeout);
+    TAKE(cron_rule, has_cron);
+#undef TAKE
+    return p;
+}
+
+/* Through JSON and back: the field table knows what is text and what is not. */
+void core_copy_spec(struct arena *a, const struct proc_spec *from, struct proc_spec *to)
+{
+    struct buf json = { 0 };
+    struct err err;
+
+    shape_write(&proc_spec_shape, from, &json);
+    if (shape_read(&proc_spec_shape, buf_data(&json), json.len, 0, a, to, &err))
+        abort(); /* what was read once can be read again */
+    buf_free(&json);
+}
+
+/* ---- what is told */
+
+static void view_of(const struct kept *k, struct proc_view *v)
+{
+    shape_defaults(&proc_view_shape, v);
+    v->space = k->meta.space;
+    v->name = k->meta.name;
+    v->wanted = k->wanted;
+    v->hosted = k->hosted;
+    v->status = k->ident.pid ? PROC_RUNNING : PROC_STOPPED;
+    v->pid = k->ident.pid ? k->ident.pid : -1;
+    v->restarts = k->restarts;
+    v->why = k->why;
+    v->register_s = k->register_s;
+    v->last_start_s = k->last_start_s;
+    v->report_s = k->core->wall_ms / 1000;
+}
+
+void core_tell_process(struct kept *k)
+{
+    struct core *c = k->core;
+    struct proc_view view;
+    const struct message_processes m = { .list = { &view, 1 }, .digest = "" };
+
+    if (!c->is_linked)
+        return;
+    view_of(k, &view);
+    c->hands->send(c->arg, MESSAGE_PROCESSES, &message_processes_shape, &m);
+}
+
+void core_tell_event(struct kept *k, const char *name, const char *fmt, ...)
+{
+    struct core *c = k->core;
+    char text[512];
+    struct message_event e = { .id = ++c->next_event,
+                               .name = name,
+                               .text = text,
+                               .space = k->meta.space,
+                               .proc = k->meta.name,
+                               .proc_name = k->spec.identity.proc_name,
+                               .wall_ms = c->wall_ms,
+                               .report_id = k->spec.warn.report_id };
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    if (c->is_linked)
+        c->hands->send(c->arg, MESSAGE_EVENT, &message_event_shape, &e);
+}
+
+/* ---- what happens */
+
+static void on_command(struct core *c, const struct message_command *m)
+{
+    char *key = xprintf("%s#%lld", m->task, (long long)m->item);
+    const struct message_ref ref = { m->task, m->item };
+    struct done *d = map_find_str(&c->done, key);
+    struct op *known = map_find_str(&c->commands, key), *op;
+    struct kept *k;
+    size_t waiting = 0;
+
+    free(key);
+    if (d || (known && known->is_durable))
+        c->hands->send(c->arg, MESSAGE_TAKEN, &message_ref_shape, &ref);
+    if (d && !d->is_stored)
+        c->hands->send(c->arg, MESSAGE_RESULT, &message_result_shape, &d->result);
+    if (d || known)
+        return;
+    k = core_kept(c, m->meta.space, m->meta.name);
+    TAILQ_FOREACH(op, &k->ops, link)
+    waiting++;
+    op = op_new(c, m);
+    op->deadline_ms = m->deadline_ms - c->offset_ms;
+    op->is_refused = waiting >= OPS_MAX;
+    op->mark = book_command(op);
+    TAILQ_INSERT_TAIL(&c->waiting, op, waiting);
+}
+
+static void on_welcome(struct core *c, const struct message_welcome *m)
+{
+    struct map_entry *e;
+
+    c->is_linked = true;
+    c->offset_ms = m->server_ms - c->now_ms;
+    for (size_t at = 0; m->wants_processes && (e = map_next(&c->kept, &at));)
+        core_tell_process(e->value);
+    book_send_all(c);
+}
+
+static void on_ping(struct core *c, const struct message_ping *m)
+{
+    const struct message_ping pong = { m->server_ms, c->now_ms };
+
+    c->offset_ms = m->server_ms - c->now_ms;
+    c->hands->send(c->arg, MESSAGE_PONG, &message_ping_shape, &pong);
+}
+
+void core_on_message(struct core *c, unsigned type, const void *message, int64_t now_ms)
+{
+    const struct message_ref *ref = message;
+
+    c->now_ms = now_ms;
+    if (type == MESSAGE_COMMAND)
+        on_command(c, message);
+    else if (type == MESSAGE_STORED)
+        book_stored(c, ref->task, ref->item);
+    else if (type == MESSAGE_WELCOME)
+        on_welcome(c, message);
+    else if (type == MESSAGE_PING)
+        on_ping(c, message);
+}
+
+void core_on_link(struct core *c, bool is_up, int64_t now_ms)
+{
+    c->now_ms = now_ms;
+    if (!is_up)
+        c->is_linked = false;
+}
+
+void core_on_durable(struct core *c, uint64_t mark, int64_t now_ms)
+{
+    struct op *op;
+
+    c->now_ms = now_ms;
+    while ((op = TAILQ_FIRST(&c->waiting)) && op->mark <= mark) {
+        TAILQ_REMOVE(&c->waiting, op, waiting);
+        op_on_durable(op);
+    }
+}
+
+static struct op *op_by_id(struct core *c, uint64_t id)
+{
+    return map_find(&c->by_id, (const char *)&id, sizeof(id));
+}
+
+void core_on_run(struct core *c, uint64_t id, struct core_ident ident, const struct err *failure,
+                 int64_t now_ms)
+{
+    struct op *op = op_by_id(c, id);
+
+    c->now_ms = now_ms;
+    if (op)
+        op_on_run(op, ident, failure);
+}
+
+void core_on_run_end(struct core *c, uint64_t id, int status, const char *output, int64_t now_ms)
+{
+    struct op *op = op_by_id(c, id);
+
+    c->now_ms = now_ms;
+    if (op)
+        op_on_run_end(op, status, output);
+}
+
+void core_on_probe(struct core *c, uint64_t id, const struct core_probe *probe, int64_t now_ms)
+{
+    struct op *op = op_by_id(c, id);
+
+    c->now_ms = now_ms;
+    if (op)
+        op_on_probe(op, probe);
+}
+
+/* A command that an agent before us began is watched like a process. */
+static void on_adopted_exit(struct core *c, struct core_ident ident)
+{
+    struct map_entry *e;
+
+    for (size_t at = 0; (e = map_next(&c->by_id, &at));) {
+        struct op *op = e->value;
+
+        if (op->is_adopted && op->run.pid == ident.pid &&
+            op->run.start_ticks == ident.start_ticks) {
+            op_on_run_end(op, CORE_STATUS_UNKNOWN, "");
+            return;
+        }
+    }
+}
+
+void core_on_exit(struct core *c, struct core_ident ident, int status, int64_t now_ms)
+{
+    struct kept *k = map_find(&c->by_pid, (const char *)&ident.pid, sizeof(ident.pid));
+
+    c->now_ms = now_ms;
+    if (!k || k->ident.start_ticks != ident.start_ticks) {
+        on_adopted_exit(c, ident);
+        return;
+    }
+    core_set_ident(k, (struct core_ident){ 0 });
+    if (TAILQ_EMPTY(&k->ops))
+        keep_on_exit(k, status);
+    else
+        op_on_exit(TAILQ_FIRST(&k->ops));
+}
+
+void core_on_time(struct core *c, int64_t now_ms, int64_t wall_ms)
+{
+    uint64_t seq = c->timers.next_seq;
+    struct timer *t;
+
+    c->now_ms = now_ms;
+    c->wall_ms = wall_ms;
+    while ((t = timers_take(&c->timers, now_ms, seq)))
+        t->fn(t->arg);
+}
+
+int64_t core_next_ms(const struct core *c)
+{
+    return timers_next_ms(&c->timers);
+}
+
+/* After a loss of power the journal may not say that a command was begun, so none
+ * of those without a result is begun now: it might be for the second time. */
+static void start_kept(struct kept *k, bool same_boot)
+{
+    struct core_ident ident = k->ident;
+    struct op *op;
+
+    k->ident = (struct core_ident){ 0 };
+    if (same_boot)
+        core_set_ident(k, ident);
+    TAILQ_FOREACH(op, &k->ops, link)
+    {
+        if (!same_boot) {
+            op->was_running = true;
+            op->run = (struct core_ident){ 0 };
+            book_run(op);
+        }
+        op->mark = book_command(op);
+        TAILQ_INSERT_TAIL(&k->core->waiting, op, waiting);
+    }
+    if (same_boot && k->run.pid)
+        keep_resume(k);
+    k->run = (struct core_ident){ 0 };
+    op_begin_next(k);
+}
+
+void core_start(struct core *c, bool same_boot, int64_t now_ms, int64_t wall_ms)
+{
+    struct map_entry *e;
+
+    c->now_ms = now_ms;
+    c->wall_ms = wall_ms;
+    c->is_started = true;
+    for (size_t at = 0; (e = map_next(&c->kept, &at));)
+        start_kept(e->value, same_boot);
+}

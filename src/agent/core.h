@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* core.h - the whole agent but for its hands: commands, operations, hosting,
+ * restarts, the journal's contents, what is told to the server.
+ *
+ * The core is pure: it does no I/O and reads no clock.  What happens is told to
+ * it by core_on_*(), with the monotonic time; what it wants done it asks of its
+ * hands, which must not call back into it: what comes of a request is another
+ * core_on_*() later.  So the same core runs on a host and in the simulator.
+ *
+ * What it promises (design: "executed at most once, and known"):
+ *   - a command is in the journal, durably, before anything is done about it;
+ *   - (task, item) is carried out at most once: one that comes again is answered
+ *     from what is known, one past its deadline is refused;
+ *   - a result is kept, and told again, until the server has stored it;
+ *   - operations on one process happen one at a time, in the order they came;
+ *     hosting rests meanwhile;
+ *   - after a crash a command is never run again: its outcome is observed. */
+#ifndef AGENT_CORE_H
+#define AGENT_CORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "link/message.h"
+#include "model/proc.h"
+
+struct core;
+
+/* A process on this boot of this host; pid 0 is none. */
+struct core_ident {
+    int64_t pid, start_ticks;
+};
+
+/* A command to run: its line in its folder as its user, output kept. */
+struct core_run {
+    uint64_t id;
+    const char *task; /* whose command it is; "": a restart of our own making */
+    int64_t item;
+    const char *space, *name; /* of the process it belongs to */
+    const char *line;
+    const struct proc_identity *identity;
+};
+
+/* How a process or a command ended: 0 to 255 is its exit code, CORE_SIGNALED + n
+ * means signal n. */
+enum { CORE_STATUS_UNKNOWN = -1, CORE_SIGNALED = 256 };
+
+enum core_found { FOUND_NOTHING, FOUND_IT, FOUND_ANOTHER };
+
+/* What stands where the process should be. */
+struct core_probe {
+    enum core_found found;
+    struct core_ident ident; /* FOUND_IT */
+    const char *why;         /* else: what was found instead, one sentence */
+    struct proc_view view;   /* FOUND_IT: what the kernel says of it */
+};
+
+struct core_hands {
+    /* Appends a record.  A durable one is reported by core_on_durable(), with all
+     * before it; the mark counts records. */
+    uint64_t (*journal)(void *arg, unsigned type, const struct shape *s, const void *record,
+                        bool durable);
+    void (*send)(void *arg, unsigned type, const struct shape *s, const void *message);
+
+    void (*run)(void *arg, const struct core_run *run); /* -> core_on_run(), core_on_run_end() */
+    void (*end_run)(void *arg, uint64_t id);            /* SIGKILL to it and its children */
+
+    /* Who is it?  `self`, if not 0, is a command of ours that may be it. -> core_on_probe() */
+    void (*probe)(void *arg, uint64_t id, const char *name, const struct proc_identity *identity,
+                  struct core_ident self);
+
+    /* -> core_on_exit(), also when it has gone already. */
+    void (*watch)(void *arg, struct core_ident ident);
+    void (*signal)(void *arg, struct core_ident ident, int number, bool with_children);
+};
+
+struct core *core_new(const struct core_hands *hands, void *arg, int64_t now_ms, int64_t wall_ms);
+void core_free(struct core *c);
+
+/* The journal's records, in their order, before anything else; then core_start().
+ * `same_boot` false: the host has been started anew since they were written. */
+int core_replay(struct core *c, unsigned type, const char *json, size_t n, struct err *err);
+void core_start(struct core *c, bool same_boot, int64_t now_ms, int64_t wall_ms);
+
+/* Writes what is live, for a new journal to begin with. */
+void core_compact(struct core *c);
+
+/* What happens. */
+void core_on_link(struct core *c, bool is_up, int64_t now_ms);
+void core_on_message(struct core *c, unsigned type, const void *message, int64_t now_ms);
+void core_on_durable(struct core *c, uint64_t mark, int64_t now_ms);
+void core_on_run(struct core *c, uint64_t id, struct core_ident ident, const struct err *failure,
+                 int64_t now_ms); /* began, or (failure not NULL) could not */
+void core_on_run_end(struct core *c, uint64_t id, int status, const char *output, int64_t now_ms);
+void core_on_probe(struct core *c, uint64_t id, const struct core_probe *probe, int64_t now_ms);
+void core_on_exit(struct core *c, struct core_ident ident, int status, int64_t now_ms);
+void core_on_time(struct core *c, int64_t now_ms, int64_t wall_ms);
+int64_t core_next_ms(const struct core *c); /* when core_on_time() is due; INT64_MAX: never */
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* core_op.h - one operation on one process, for the core's own sources. */
+#ifndef AGENT_CORE_OP_H
+#define AGENT_CORE_OP_H
+
+#include "agent/core_in.h"
+
+/* Where an operation stands. */
+enum phase {
+    PHASE_JOURNAL, /* waits until it is durable, and for its turn */
+    PHASE_LOOK,    /* who is there? */
+    PHASE_RUN,     /* its command runs */
+    PHASE_SELF,    /* the command still runs: is it the process? */
+    PHASE_SETTLE,  /* the command is done; the process has its time to live or to die */
+    PHASE_CHECK,   /* who is there now? */
+    PHASE_DYING,   /* a signal was sent */
+    PHASE_SYNC,    /* the outcome waits until it is durable */
+    PHASES
+};
+
+struct op {
+    TAILQ_ENTRY(op) link;    /* of its process, in the order they came */
+    TAILQ_ENTRY(op) waiting; /* of those that wait for the journal, by mark */
+    struct core *core;
+    struct kept *kept;
+    struct arena arena;
+    struct message_command command; /* task "": of our own making, to keep it alive */
+    const char *key;                /* task#item */
+    enum phase phase;
+    uint64_t id;   /* of its runs and probes */
+    uint64_t mark; /* of the journal, that it waits for */
+    int64_t deadline_ms, run_end_ms;
+    struct timer timer;
+    struct core_ident run; /* its command; pid 0: none, or it has ended; -1: about to begin */
+    bool stops_first;      /* a restart in two halves: this is the first */
+    bool was_running;      /* the agent died while it was carried out */
+    bool has_acted;        /* something was done that must not be done again */
+    bool is_adopted;       /* its command was begun by an agent before us */
+    bool is_late;          /* its command has had its time and is being ended */
+    bool is_killed;        /* SIGTERM did not do */
+    bool is_durable;       /* the command is in the journal */
+    bool is_refused;       /* too many were waiting when it came */
+    struct message_result result;
+};
+
+struct op *op_new(struct core *c, const struct message_command *command);
+void op_free(struct op *op);
+void op_begin_next(struct kept *k); /* if none is in work and one may begin */
+void op_on_run(struct op *op, struct core_ident ident, const struct err *failure);
+void op_on_run_end(struct op *op, int status, const char *output);
+void op_on_probe(struct op *op, const struct core_probe *probe);
+void op_on_exit(struct op *op); /* the process, not the command */
+void op_on_durable(struct op *op);
+
+#endif

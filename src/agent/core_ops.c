@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: MIT */
+/* core_ops.c - an operation, phase by phase.
+ *
+ * What the operations are stands in one table; what a phase waits for is one of
+ * the op_on_*() below.  An operation ends in finish(), whatever happens. */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/core_in.h"
+#include "agent/core_op.h"
+#include "base/mem.h"
+
+enum outcome { LEAVES_AS_IS, MAKES_RUN, MAKES_STOP };
+
+/* clang-format off */
+static const struct rule {
+    int64_t op;
+    const char *name;
+    enum outcome outcome;
+    bool looks;            /* it matters who is there */
+    int if_running, if_not; /* codes to end with at once; 0: go on */
+    size_t command;        /* in struct proc_control; NO_COMMAND: none */
+    int signal;            /* in place of an empty command; 0: it needs one */
+} rules[] = {
+#define CMD(member) offsetof(struct proc_control, member)
+#define NO_COMMAND  SIZE_MAX
+    { PROC_OP_START,   "start",   MAKES_RUN,    true,  CODE_RUNNING, 0,                CMD(start_cmd),   0 },
+    { PROC_OP_STOP,    "stop",    MAKES_STOP,   true,  0,            CODE_NOT_RUNNING, CMD(stop_cmd),    SIGTERM },
+    { PROC_OP_QUERY,   "query",   LEAVES_AS_IS, true,  0,            0,                NO_COMMAND,       0 },
+    { PROC_OP_HOST,    "host",    LEAVES_AS_IS, false, 0,            0,                NO_COMMAND,       0 },
+    { PROC_OP_UNHOST,  "unhost",  LEAVES_AS_IS, false, 0,            0,                NO_COMMAND,       0 },
+    { PROC_OP_RESTART, "restart", MAKES_RUN,    true,  0,            0,                CMD(restart_cmd), 0 },
+    { PROC_OP_RELOAD,  "reload",  LEAVES_AS_IS, true,  0,            CODE_NOT_RUNNING, CMD(reload_cmd),  0 },
+    { PROC_OP_KILL,    "kill",    MAKES_STOP,   true,  0,            CODE_NOT_RUNNING, CMD(kill_cmd),    SIGKILL },
+};
+/* clang-format on */
+
+/* How long a process may take to die of SIGKILL before we look again. */
+enum { KILL_MS = 5000 };
+
+static const struct rule *rule_of(const struct op *op)
+{
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+        if (rules[i].op == op->command.op)
+            return &rules[i];
+    }
+    return NULL;
+}
+
+/* What the operation is doing right now: a restart in two halves is a stop,
+ * then a start. */
+static const struct rule *part_of(const struct op *op)
+{
+    const struct rule *r = rule_of(op);
+
+    if (r->op != PROC_OP_RESTART || *op->command.spec.control.restart_cmd)
+        return r;
+    return op->stops_first ? &rules[1] : &rules[0];
+}
+
+static const char *line_of(const struct op *op, const struct rule *part)
+{
+    const char *control = (const char *)&op->command.spec.control;
+
+    return part->command == NO_COMMAND
+               ? ""
+               : *(const char *const *)(const void *)(control + part->command);
+}
+
+static bool is_ours(const struct op *op)
+{
+    return !*op->command.task;
+}
+
+static void set_timer(struct op *op, int64_t in_ms)
+{
+    timers_set(&op->core->timers, &op->timer, op->core->now_ms + in_ms);
+}
+
+static void look(struct op *op, enum phase phase)
+{
+    op->phase = phase;
+    op->core->hands->probe(op->core->arg, op->id, op->kept->meta.name, &op->command.spec.identity,
+                           phase == PHASE_SELF ? op->run : (struct core_ident){ 0 });
+}
+
+static void fill_view(struct op *op, const struct proc_view *seen)
+{
+    struct kept *k = op->kept;
+    struct proc_view *v = &op->result.view;
+
+    if (seen)
+        *v = *seen;
+    else
+        shape_defaults(&proc_view_shape, v);
+    v->space = k->meta.space;
+    v->name = k->meta.name;
+    v->wanted = k->wanted;
+    v->hosted = k->hosted;
+    v->status = k->ident.pid ? PROC_RUNNING : PROC_STOPPED;
+    v->pid = k->ident.pid ? k->ident.pid : -1;
+    v->restarts = k->restarts;
+    v->why = k->why;
+    v->register_s = k->register_s;
+    v->last_start_s = k->last_start_s;
+    v->report_s = op->core->wall_ms / 1000;
+}
+
+/* The outcome is known.  It is told when it is in the journal; what is our own
+ * business goes to the keeper. */
+static void finish_with(struct op *op, int code, const struct proc_view *seen, const char *text)
+{
+    struct kept *k = op->kept;
+
+    timers_stop(&op->core->timers, &op->timer);
+    snprintf(k->why, sizeof(k->why), "%s: %s", rule_of(op) ? rule_of(op)->name : "operation", text);
+    if (is_ours(op)) {
+        char copy[sizeof(k->why)];
+
+        memcpy(copy, k->why, sizeof(copy));
+        op_free(op);
+        keep_on_done(k, code, copy);
+        return;
+    }
+    op->result.task = op->command.task;
+    op->result.item = op->command.item;
+    op->result.code = code;
+    op->result.text = arena_strdup(&op->arena, text);
+    fill_view(op, seen);
+    op->phase = PHASE_SYNC;
+    op->mark = book_result(op);
+    TAILQ_INSERT_TAIL(&op->core->waiting, op, waiting);
+}
+
+static void finish(struct op *op, int code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static void finish(struct op *op, int code, const char *fmt, ...)
+{
+    char text[9000];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    finish_with(op, code, NULL, text);
+}
+
+static void stop_hosting(struct op *op)
+{
+    struct kept *k = op->kept;
+
+    k->hosted = false;
+    k->wanted = PROC_STOPPED;
+    timers_stop(&op->core->timers, &k->timer);
+    book_process(k);
+}
+
+static void use_spec(struct op *op)
+{
+    struct kept *k = op->kept;
+
+    if (is_ours(op))
+        return; /* it is the one that is there */
+    arena_reset(&k->arena);
+    core_copy_spec(&k->arena, &op->command.spec, &k->spec);
+    k->has_spec = true;
+    k->hosted = true;
+    k->wanted = PROC_RUNNING;
+    k->tries = 0;
+}
+
+static void begin_part(struct op *op);
+
+/* The process is where this part of the operation should bring it. */
+static void succeed(struct op *op, struct core_ident ident)
+{
+    const struct rule *part = part_of(op);
+    struct kept *k = op->kept;
+
+    if (part->outcome == MAKES_STOP) {
+        core_set_ident(k, (struct core_ident){ 0 });
+        if (op->stops_first) {
+            op->stops_first = false;
+            begin_part(op);
+            return;
+        }
+        stop_hosting(op);
+    } else if (part->outcome == MAKES_RUN) {
+        use_spec(op);
+        core_set_ident(k, ident);
+        k->last_start_s = op->core->wall_ms / 1000;
+        book_process(k);
+    }
+    finish(op, CODE_OK, "success");
+}
+
+static void fail_check(struct op *op, const char *why)
+{
+    const struct rule *r = rule_of(op);
+
+    finish(op, CODE_CHECK,
+           "%s process (%s) failed, for post-check status %s, please refer to agent log for "
+           "details%s%s",
+           op->stops_first ? "stop" : r->name, op->kept->meta.name,
+           part_of(op)->outcome == MAKES_STOP ? "alive" : "not alive", why && *why ? ": " : "",
+           why ? why : "");
+}
+
+static void start_run(struct op *op, const char *line)
+{
+    struct proc_policy policy = core_policy(&op->command.spec);
+    struct core_run run = { op->id,
+                            op->command.task,
+                            op->command.item,
+                            op->kept->meta.space,
+                            op->kept->meta.name,
+                            line,
+                            &op->command.spec.identity };
+    int64_t timeout_ms = policy.op_timeout_s * 1000, check_ms = policy.start_check_s * 1000;
+
+    op->phase = PHASE_RUN;
+    op->run_end_ms = op->core->now_ms + timeout_ms;
+    op->run = (struct core_ident){ .pid = -1 };
+    op->has_acted = true;
+    book_run(op);
+    set_timer(op,
+              part_of(op)->outcome == MAKES_RUN && check_ms < timeout_ms ? check_ms : timeout_ms);
+    op->core->hands->run(op->core->arg, &run);
+}
+
+static void begin_part(struct op *op)
+{
+    const struct rule *part = part_of(op);
+    const char *line = line_of(op, part);
+
+    if (*line) {
+        start_run(op, line);
+        return;
+    }
+    if (!part->signal) {
+        finish(op, CODE_NO_COMMAND, "spec.control.%s_cmd: required for this operation", part->name);
+        return;
+    }
+    op->phase = PHASE_DYING;
+    op->has_acted = true;
+    book_run(op);
+    set_timer(op, core_policy(&op->command.spec).op_timeout_s * 1000);
+    op->core->hands->signal(op->core->arg, op->kept->ident, part->signal, part->signal == SIGKILL);
+}
+
+static void looked(struct op *op, const struct core_probe *probe)
+{
+    const struct rule *r = rule_of(op);
+    bool runs = probe->found == FOUND_IT;
+
+    if (r->op == PROC_OP_QUERY) {
+        finish_with(op, CODE_OK, runs ? &probe->view : NULL, "success");
+    } else if (runs && r->if_running) {
+        finish(op, r->if_running, "process (%s) is already running with pid %lld",
+               op->kept->meta.name, (long long)probe->ident.pid);
+    } else if (!runs && r->if_not) {
+        if (r->outcome == MAKES_STOP)
+            stop_hosting(op);
+        finish(op, r->if_not, "process (%s) is not running%s%s", op->kept->meta.name,
+               probe->why && *probe->why ? ": " : "", probe->why ? probe->why : "");
+    } else {
+        op->stops_first =
+            r->op == PROC_OP_RESTART && runs && !*op->command.spec.control.restart_cmd;
+        begin_part(op);
+    }
+}
+
+/* Its own command line names something that is missing, before anything is done. */
+static bool is_complete(struct op *op)
+{
+    const struct proc_spec *s = &op->command.spec;
+
+    if ((op->command.op == PROC_OP_START || op->command.op == PROC_OP_HOST) &&
+        !*s->control.start_cmd)
+        finish(op, CODE_NO_COMMAND, "spec.control.start_cmd: required for this operation");
+    else if (op->command.op == PROC_OP_RESTART && !*s->control.restart_cmd &&
+             !*s->control.start_cmd)
+        finish(op, CODE_NO_COMMAND,
+               "spec.control.restart_cmd: required for this operation, or start_cmd");
+    else if (op->command.op == PROC_OP_RELOAD && !*s->control.reload_cmd)
+        finish(op, CODE_NO_COMMAND, "spec.control.reload_cmd: required for this operation");
+    else
+        return true;
+    return false;
+}
+
+/* Hosting on or off needs no command and looks at nothing. */
+static void set_hosting(struct op *op)
+{
+    struct kept *k = op->kept;
+
+    if (op->command.op == PROC_OP_HOST) {
+        use_spec(op);
+    } else {
+        k->hosted = false;
+        timers_stop(&op->core->timers, &k->timer);
+    }
+    book_process(k);
+    finish(op, CODE_OK, "success");
+}
+
+/* The agent died while this was carried out: it is not run again, we look what
+ * has become of it. */
+static void resume(struct op *op)
+{
+    struct core *c = op->core;
+
+    op->was_running = false;
+    if (op->run.pid < 0) {
+        op->run = (struct core_ident){ 0 };
+        op->phase = PHASE_SETTLE; /* it may or may not have begun: it has all its time */
+        set_timer(op, core_policy(&op->command.spec).op_timeout_s * 1000);
+    } else if (op->run.pid) {
+        op->phase = PHASE_RUN;
+        op->is_adopted = true;
+        op->run_end_ms = c->now_ms + core_policy(&op->command.spec).op_timeout_s * 1000;
+        set_timer(op, op->run_end_ms - c->now_ms);
+        c->hands->watch(c->arg, op->run);
+    } else if (op->command.op == PROC_OP_RELOAD) {
+        finish(op, CODE_SYSTEM, "agent restarted during the command, outcome unknown");
+    } else {
+        look(op, rule_of(op)->outcome == LEAVES_AS_IS ? PHASE_LOOK : PHASE_CHECK);
+    }
+}
+
+static void begin(struct op *op)
+{
+    const struct rule *r = rule_of(op);
+
+    if (op->is_refused)
+        finish(op, CODE_LOCKED, "too many operations wait for this process");
+    else if (!r)
+        finish(op, CODE_UNKNOWN_OP, "op_type %lld: no such operation", (long long)op->command.op);
+    else if (op->was_running && r->looks)
+        resume(op);
+    else if (!is_ours(op) && op->core->now_ms >= op->deadline_ms)
+        finish(op, CODE_TIMEOUT, "not begun: its deadline passed while it waited");
+    else if (!is_complete(op))
+        return;
+    else if (!r->looks)
+        set_hosting(op);
+    else
+        look(op, PHASE_LOOK);
+}
+
+void op_begin_next(struct kept *k)
+{
+    struct op *op = TAILQ_FIRST(&k->ops);
+
+    if (!op)
+        keep_look(k);
+    else if (op->phase == PHASE_JOURNAL && op->is_durable)
+        begin(op);
+}
+
+static void give_time_to_settle(struct op *op)
+{
+    struct proc_policy policy = core_policy(&op->command.spec);
+    bool makes_run = part_of(op)->outcome == MAKES_RUN;
+
+    op->phase = PHASE_SETTLE;
+    set_timer(op, (makes_run ? policy.start_check_s : policy.stop_check_s) * 1000);
+}
+
+void op_on_run(struct op *op, struct core_ident ident, const struct err *failure)
+{
+    if (op->phase != PHASE_RUN)
+        return;
+    if (failure) {
+        finish(op, failure->code == CODE_USER ? CODE_USER : CODE_COMMAND, "%s", failure->text);
+        return;
+    }
+    op->run = ident;
+    book_run(op);
+}
+
+void op_on_run_end(struct op *op, int status, const char *output)
+{
+    const struct rule *part = part_of(op);
+
+    op->run = (struct core_ident){ 0 };
+    if (op->phase != PHASE_RUN && op->phase != PHASE_SELF)
+        return;
+    if (op->is_late)
+        finish(op, CODE_TIMEOUT,
+               "the command ran longer than %lld s and was ended; its output: [%s]",
+               (long long)core_policy(&op->command.spec).op_timeout_s, output);
+    else if (status == CORE_STATUS_UNKNOWN)
+        resume(op); /* the command of an agent before us: what has become of it? */
+    else if (status != 0)
+        finish(op, CODE_COMMAND, "Script exit code non-zero. Error msessage: [%s]", output);
+    else if (part->outcome == LEAVES_AS_IS)
+        finish(op, CODE_OK, "success");
+    else if (part->outcome == MAKES_STOP && !op->kept->ident.pid)
+        succeed(op, (struct core_ident){ 0 });
+    else if (part->outcome == MAKES_RUN && core_policy(&op->command.spec).kind != PROC_RESIDENT)
+        succeed(op, (struct core_ident){ 0 }); /* judged by its exit code alone */
+    else
+        give_time_to_settle(op);
+}
+
+void op_on_probe(struct op *op, const struct core_probe *probe)
+{
+    struct kept *k = op->kept;
+    bool runs = probe->found == FOUND_IT;
+
+    if (op->phase == PHASE_LOOK) {
+        core_set_ident(k, runs ? probe->ident : (struct core_ident){ 0 });
+        looked(op, probe);
+    } else if (op->phase == PHASE_SELF && runs) {
+        succeed(op, probe->ident);
+    } else if (op->phase == PHASE_SELF) {
+        op->phase = PHASE_RUN; /* a slow command, and not the process itself */
+        set_timer(op, op->run_end_ms - op->core->now_ms);
+    } else if (op->phase == PHASE_CHECK) {
+        if (runs == (part_of(op)->outcome == MAKES_RUN))
+            succeed(op, probe->ident);
+        else
+            fail_check(op, probe->why);
+    }
+}
+
+void op_on_exit(struct op *op)
+{
+    if (part_of(op)->outcome == MAKES_STOP &&
+        (op->phase == PHASE_SETTLE || op->phase == PHASE_DYING))
+        succeed(op, (struct core_ident){ 0 });
+}
+
+static void on_timer(void *arg)
+{
+    struct op *op = arg;
+    struct core *c = op->core;
+
+    if (op->phase == PHASE_RUN && c->now_ms < op->run_end_ms && op->run.pid > 0) {
+        look(op, PHASE_SELF);
+    } else if (op->phase == PHASE_RUN && op->is_adopted) {
+        op->is_late = true;
+        c->hands->signal(c->arg, op->run, SIGKILL, true);
+    } else if (op->phase == PHASE_RUN) {
+        op->is_late = true;
+        c->hands->end_run(c->arg, op->id);
+    } else if (op->phase == PHASE_SETTLE || (op->phase == PHASE_DYING && op->is_killed)) {
+        look(op, PHASE_CHECK);
+    } else if (op->phase == PHASE_DYING) {
+        op->is_killed = true;
+        set_timer(op, KILL_MS);
+        c->hands->signal(c->arg, op->kept->ident, SIGKILL, true);
+    }
+}
+
+void op_on_durable(struct op *op)
+{
+    struct kept *k = op->kept;
+    struct core *c = op->core;
+    struct message_ref ref = { op->command.task, op->command.item };
+
+    if (op->phase == PHASE_JOURNAL) {
+        op->is_durable = true;
+        c->hands->send(c->arg, MESSAGE_TAKEN, &message_ref_shape, &ref);
+        op_begin_next(k);
+        return;
+    }
+    book_done(c, &op->result, op->deadline_ms);
+    op_free(op);
+    op_begin_next(k);
+}
+
+struct op *op_new(struct core *c, const struct message_command *command)
+{
+    struct op *op = xalloc(sizeof(*op));
+    struct kept *k = core_kept(c, command->meta.space, command->meta.name);
+
+    op->core = c;
+    op->kept = k;
+    op->id = ++c->next_id;
+    op->command = *command;
+    op->command.task = arena_strdup(&op->arena, command->task);
+    op->command.meta = k->meta;
+    core_copy_spec(&op->arena, &command->spec, &op->command.spec);
+    timer_init(&op->timer, on_timer, op);
+    TAILQ_INSERT_TAIL(&k->ops, op, link);
+    map_put(&c->by_id, (const char *)&op->id, sizeof(op->id), op);
+    op->key = arena_printf(&op->arena, "%s#%lld", command->task, (long long)command->item);
+    if (*op->command.task)
+        map_put_str(&c->commands, op->key, op);
+    return op;
+}
+
+void op_free(struct op *op)
+{
+    timers_stop(&op->core->timers, &op->timer);
+    TAILQ_REMOVE(&op->kept->ops, op, link);
+    map_del(&op->core->by_id, (const char *)&op->id, sizeof(op->id));
+    if (*op->command.task)
+        map_del_str(&op->core->commands, op->key);
+    arena_free(&op->arena);
+    free(op);
+}

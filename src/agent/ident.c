@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* ident.c - see ident.h. */
+#include "agent/ident.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/sys.h"
+
+/* From the kernel's linux/pidfd.h, which is newer than that of our oldest system. */
+struct pidfd_info {
+    uint64_t mask, cgroup_id;
+    uint32_t pid, tgid, ppid, ids[8];
+    int32_t status; /* as wait() gives it */
+};
+_Static_assert(sizeof(struct pidfd_info) == 64, "the size is part of the request's number");
+
+enum { PIDFD_INFO_EXIT_BIT = 1 << 3 };
+#define PIDFD_GET_INFO_REQUEST 0xC040FF0BUL
+
+#ifndef P_PIDFD
+#define P_PIDFD 3
+#endif
+
+bool ident_equal(const struct ident *a, const struct ident *b)
+{
+    return a->pid == b->pid && a->start_ticks == b->start_ticks && !strcmp(a->boot_id, b->boot_id);
+}
+
+static int gone(struct err *err, int64_t pid)
+{
+    return err_set(err, ERR_NOT_FOUND, "there is no process %lld", (long long)pid);
+}
+
+static int open_pid(int64_t pid, int *ret_pidfd, struct err *err)
+{
+    int fd;
+
+    if (pid <= 1)
+        return err_set(err, ERR_DENIED, "pid %lld is not a process to act on", (long long)pid);
+    if (pid == getpid())
+        return err_set(err, ERR_DENIED, "pid %lld is the agent itself", (long long)pid);
+    if (pid > INT32_MAX)
+        return gone(err, pid);
+    fd = sys_pidfd_open((pid_t)pid);
+    if (fd < 0 && errno == ESRCH)
+        return gone(err, pid);
+    if (fd < 0 && (errno == EINVAL || errno == ENOENT))
+        return err_set(err, ERR_DENIED, "pid %lld is a thread, not a process", (long long)pid);
+    if (fd < 0)
+        return err_sys(err, "pidfd_open %lld", (long long)pid);
+    *ret_pidfd = fd;
+    return 0;
+}
+
+/* Whether all of its threads have ended; a zombie has, one whose first thread alone
+ * ended has not, though both are shown in state Z. */
+static int has_ended(int pidfd, bool *ret, struct err *err)
+{
+    struct pollfd p = { .fd = pidfd, .events = POLLIN };
+
+    if (sys_poll(&p, 1, 0) < 0)
+        return err_sys(err, "poll a pidfd");
+    *ret = p.revents != 0;
+    return 0;
+}
+
+/* The pidfd is opened before the ticks are read.  If the ticks are those of a process
+ * that was there before, then it is there still, so it had the pid all the time and
+ * is the one the pidfd is of. */
+static int read_behind(int64_t pid, int pidfd, struct procfs_stat *ret, struct err *err)
+{
+    bool ended;
+
+    if (procfs_stat((pid_t)pid, ret, err) || has_ended(pidfd, &ended, err))
+        return -1;
+    if (ended)
+        return err_set(err, ERR_NOT_FOUND, "process %lld has ended%s", (long long)pid,
+                       ret->state == 'Z' ? " and its parent has not taken note (a zombie)" : "");
+    return 0;
+}
+
+int ident_of(int64_t pid, const char *boot_id, struct ident *ret, int *ret_pidfd, struct err *err)
+{
+    struct procfs_stat st;
+    int fd;
+
+    if (open_pid(pid, &fd, err))
+        return -1;
+    if (read_behind(pid, fd, &st, err)) {
+        sys_close(fd);
+        return -1;
+    }
+    *ret = (struct ident){ .pid = pid, .start_ticks = st.start_ticks };
+    memcpy(ret->boot_id, boot_id, strnlen(boot_id, BOOT_ID_SIZE - 1));
+    *ret_pidfd = fd;
+    return 0;
+}
+
+int ident_open(const struct ident *id, const char *boot_id, int *ret_pidfd, struct err *err)
+{
+    struct procfs_stat st;
+    int fd;
+
+    if (strcmp(id->boot_id, boot_id) != 0)
+        return err_set(err, ERR_NOT_FOUND, "process %lld was of an earlier boot",
+                       (long long)id->pid);
+    if (open_pid(id->pid, &fd, err))
+        return -1;
+    if (!read_behind(id->pid, fd, &st, err)) {
+        if (st.start_ticks == id->start_ticks) {
+            *ret_pidfd = fd;
+            return 0;
+        }
+        err_set(err, ERR_NOT_FOUND,
+                "pid %lld is another process now: started at tick %lld, not %lld",
+                (long long)id->pid, (long long)st.start_ticks, (long long)id->start_ticks);
+    }
+    sys_close(fd);
+    return -1;
+}
+
+/* While anyone is in a session no other process gets its number; if there is one with
+ * it, that is the leader. */
+bool ident_made_session(const struct ident *leader, int64_t session)
+{
+    struct procfs_stat st;
+    struct err why;
+
+    if (session <= 1 || session != leader->pid)
+        return false;
+    return procfs_stat((pid_t)session, &st, &why) || st.start_ticks == leader->start_ticks;
+}
+
+int ident_signal(int pidfd, int number, struct err *err)
+{
+    if (!sys_pidfd_send_signal(pidfd, number))
+        return 0;
+    if (errno == ESRCH)
+        return err_set(err, ERR_NOT_FOUND, "the process has ended");
+    return err_sys(err, "signal %d", number);
+}
+
+static struct end end_of_child(const siginfo_t *info)
+{
+    if (!info->si_pid)
+        return (struct end){ .kind = END_NOT_YET };
+    return (struct end){
+        .kind = info->si_code == CLD_EXITED ? END_EXIT : END_SIGNAL,
+        .code = info->si_status,
+        .has_core = info->si_code == CLD_DUMPED,
+    };
+}
+
+static struct end end_of_status(int status)
+{
+    if (WIFSIGNALED(status))
+        return (struct end){ END_SIGNAL, WTERMSIG(status), WCOREDUMP(status) };
+    return (struct end){ .kind = END_EXIT, .code = WEXITSTATUS(status) };
+}
+
+/* A kernel that does not know the question leaves the answer unknown. */
+static int end_of_other(int pidfd, struct end *ret, struct err *err)
+{
+    struct pidfd_info info = { .mask = PIDFD_INFO_EXIT_BIT };
+    bool ended;
+
+    if (has_ended(pidfd, &ended, err))
+        return -1;
+    *ret = (struct end){ .kind = ended ? END_UNKNOWN : END_NOT_YET };
+    if (ended && !sys_ioctl(pidfd, PIDFD_GET_INFO_REQUEST, &info) &&
+        (info.mask & PIDFD_INFO_EXIT_BIT))
+        *ret = end_of_status(info.status);
+    return 0;
+}
+
+int ident_end(int pidfd, struct end *ret, struct err *err)
+{
+    siginfo_t info = { .si_pid = 0 };
+
+    if (!sys_waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG)) {
+        *ret = end_of_child(&info);
+        return 0;
+    }
+    if (errno != ECHILD)
+        return err_sys(err, "waitid");
+    return end_of_other(pidfd, ret, err);
+}
+
+int ident_reap_strays(bool (*is_held)(void *arg, pid_t pid), void *arg, struct err *err)
+{
+    for (;;) {
+        siginfo_t info = { .si_pid = 0 };
+
+        if (sys_waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT))
+            return errno == ECHILD ? 0 : err_sys(err, "waitid");
+        if (!info.si_pid || is_held(arg, info.si_pid))
+            return 0;
+        if (sys_waitid(P_PID, (id_t)info.si_pid, &info, WEXITED | WNOHANG))
+            return err_sys(err, "waitid %d", (int)info.si_pid);
+    }
+}

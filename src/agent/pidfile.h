@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* pidfile.h - a pid out of a file that its writer may have meant to harm us with.
+ *
+ * The path is walked part by part and nothing is opened but a regular file.  A
+ * symbolic link is followed only if root owns it in a folder that root owns and
+ * nobody else can write to (as Debian's /var/run), wherever it stands in the path.
+ * The file must belong to root or to the process's user.  Its content is never
+ * repeated in a text: it may be a file the user could not read himself. */
+#ifndef AGENT_PIDFILE_H
+#define AGENT_PIDFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+enum { PIDFILE_MAX_BYTES = 4096 };
+
+/* ERR_NOT_FOUND if there is no such file; any other code: there is one, and the text
+ * says what is wrong with it. */
+int pidfile_read(const char *path, uid_t uid, int64_t *ret_pid, struct err *err);
+
+/* The first number in the text; above 1, and none that a pid can not be.  The text
+ * of an error continues "pid file /x/y.pid ". */
+int pidfile_parse(const char *text, size_t n, int64_t *ret_pid, struct err *err);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* message.c - the shapes of message.h. */
+#include "link/message.h"
+
+#include "base/mem.h"
+#include "model/rules.h"
+
+#define AT(type, member) .offset = offsetof(struct message_##type, member)
+
+enum { TASK_MAX_BYTES = 64, TEXT_MAX_BYTES = 16384, ADDRESSES_MAX = 256, PAGE_MAX = 1000 };
+
+/* clang-format off */
+static const struct field text_fields[] = {
+    { "text", .type = FIELD_STR, AT(text, text), .max = ID_MAX_BYTES },
+    { 0 },
+};
+static const struct shape text_shape = { "address", sizeof(struct message_text), text_fields, .bare = true };
+
+static const struct field hello_fields[] = {
+    { "version_min", .type = FIELD_INT, AT(hello, version_min), .flags = FIELD_REQUIRED, .doc = "oldest protocol spoken" },
+    { "version_max", .type = FIELD_INT, AT(hello, version_max), .flags = FIELD_REQUIRED, .doc = "newest protocol spoken" },
+    { "agent_id", .type = FIELD_STR, AT(hello, agent_id), .flags = FIELD_REQUIRED, .min = 1, .max = ID_MAX_BYTES,
+      .check = rule_line, .doc = "as in its certificate" },
+    { "agent_version", .type = FIELD_STR, AT(hello, agent_version), .max = ID_MAX_BYTES, .doc = "of the program" },
+    { "hostname", .type = FIELD_STR, AT(hello, hostname), .max = NAME_MAX_BYTES, .check = rule_line, .doc = "of the host" },
+    { "boot_id", .type = FIELD_STR, AT(hello, boot_id), .max = ID_MAX_BYTES, .doc = "of the kernel" },
+    { "addresses", .type = FIELD_LIST, AT(hello, addresses), .max = ADDRESSES_MAX, .sub = &text_shape,
+      .doc = "of the host" },
+    { "digest", .type = FIELD_STR, AT(hello, digest), .max = ID_MAX_BYTES, .doc = "of all its processes" },
+    { "agent_ms", .type = FIELD_INT, AT(hello, agent_ms), .doc = "its monotonic clock" },
+    { 0 },
+};
+const struct shape message_hello_shape = { "hello", sizeof(struct message_hello), hello_fields };
+
+static const struct field welcome_fields[] = {
+    { "version", .type = FIELD_INT, AT(welcome, version), .flags = FIELD_REQUIRED, .doc = "the protocol to speak" },
+    { "epoch", .type = FIELD_INT, AT(welcome, epoch), .flags = FIELD_REQUIRED, .doc = "rises with every session" },
+    { "ping_ms", .type = FIELD_INT, AT(welcome, ping_ms), .flags = FIELD_REQUIRED, .doc = "time between pings" },
+    { "agent_ms", .type = FIELD_INT, AT(welcome, agent_ms), .doc = "what hello said" },
+    { "server_ms", .type = FIELD_INT, AT(welcome, server_ms), .doc = "the server's monotonic clock" },
+    { "wants_processes", .type = FIELD_BOOL, AT(welcome, wants_processes), .doc = "send all of them" },
+    { 0 },
+};
+const struct shape message_welcome_shape = { "welcome", sizeof(struct message_welcome), welcome_fields };
+
+static const struct field ping_fields[] = {
+    { "server_ms", .type = FIELD_INT, AT(ping, server_ms), .doc = "the server's monotonic clock" },
+    { "agent_ms", .type = FIELD_INT, AT(ping, agent_ms), .doc = "the agent's, in a pong" },
+    { 0 },
+};
+const struct shape message_ping_shape = { "ping", sizeof(struct message_ping), ping_fields };
+
+static const struct field command_fields[] = {
+    { "task", .type = FIELD_STR, AT(command, task), .flags = FIELD_REQUIRED, .min = 1, .max = TASK_MAX_BYTES,
+      .check = rule_line, .doc = "with `item`: which command" },
+    { "item", .type = FIELD_INT, AT(command, item), .flags = FIELD_REQUIRED, .doc = "number within the task" },
+    { "op", .type = FIELD_INT, AT(command, op), .flags = FIELD_REQUIRED, .doc = "what to do" },
+    { "deadline_ms", .type = FIELD_INT, AT(command, deadline_ms), .flags = FIELD_REQUIRED,
+      .doc = "on the server's clock; later it is refused" },
+    { "meta", .type = FIELD_OBJ, AT(command, meta), .flags = FIELD_REQUIRED, .sub = &proc_meta_shape,
+      .doc = "which process" },
+    { "spec", .type = FIELD_OBJ, AT(command, spec), .sub = &proc_spec_shape, .doc = "how it is run" },
+    { 0 },
+};
+const struct shape message_command_shape = { "command", sizeof(struct message_command), command_fields };
+
+static const struct field ref_fields[] = {
+    { "task", .type = FIELD_STR, AT(ref, task), .flags = FIELD_REQUIRED, .min = 1, .max = TASK_MAX_BYTES,
+      .check = rule_line, .doc = "with `item`: which command" },
+    { "item", .type = FIELD_INT, AT(ref, item), .flags = FIELD_REQUIRED, .doc = "number within the task" },
+    { 0 },
+};
+const struct shape message_ref_shape = { "ref", sizeof(struct message_ref), ref_fields };
+
+static const struct field result_fields[] = {
+    { "task", .type = FIELD_STR, AT(result, task), .flags = FIELD_REQUIRED, .min = 1, .max = TASK_MAX_BYTES,
+      .check = rule_line, .doc = "with `item`: which command" },
+    { "item", .type = FIELD_INT, AT(result, item), .flags = FIELD_REQUIRED, .doc = "number within the task" },
+    { "code", .type = FIELD_INT, AT(result, code), .flags = FIELD_REQUIRED, .doc = "0, or what went wrong" },
+    { "text", .type = FIELD_STR, AT(result, text), .max = TEXT_MAX_BYTES, .doc = "for people" },
+    { "view", .type = FIELD_OBJ, AT(result, view), .flags = FIELD_REQUIRED, .sub = &proc_view_shape,
+      .doc = "the process afterwards" },
+    { 0 },
+};
+const struct shape message_result_shape = { "result", sizeof(struct message_result), result_fields };
+
+static const struct field processes_fields[] = {
+    { "is_snapshot", .type = FIELD_BOOL, AT(processes, is_snapshot), .doc = "a page of all of them" },
+    { "is_last", .type = FIELD_BOOL, AT(processes, is_last), .doc = "the last page" },
+    { "list", .type = FIELD_LIST, AT(processes, list), .max = PAGE_MAX, .sub = &proc_view_shape, .doc = "the processes" },
+    { "digest", .type = FIELD_STR, AT(processes, digest), .max = ID_MAX_BYTES, .doc = "of all, after these" },
+    { 0 },
+};
+const struct shape message_processes_shape = { "processes", sizeof(struct message_processes), processes_fields };
+
+static const struct field event_fields[] = {
+    { "id", .type = FIELD_INT, AT(event, id), .flags = FIELD_REQUIRED, .doc = "counts up on an agent" },
+    { "event", .type = FIELD_STR, AT(event, name), .flags = FIELD_REQUIRED, .min = 1, .max = ID_MAX_BYTES,
+      .doc = "what kind" },
+    { "text", .type = FIELD_STR, AT(event, text), .max = TEXT_MAX_BYTES, .doc = "for people" },
+    { "namespace", .type = FIELD_STR, AT(event, space), .max = NAME_MAX_BYTES, .doc = "of which process" },
+    { "name", .type = FIELD_STR, AT(event, proc), .max = NAME_MAX_BYTES, .doc = "of which process" },
+    { "proc_name", .type = FIELD_STR, AT(event, proc_name), .max = NAME_MAX_BYTES, .doc = "its binary" },
+    { "wall_ms", .type = FIELD_INT, AT(event, wall_ms), .doc = "when, since 1970" },
+    { "report_id", .type = FIELD_INT, AT(event, report_id), .doc = "the data id asked for; 0: the default" },
+    { 0 },
+};
+const struct shape message_event_shape = { "event", sizeof(struct message_event), event_fields };
+
+static const struct field error_fields[] = {
+    { "type", .type = FIELD_INT, AT(error, type), .doc = "of the frame that makes no sense" },
+    { "code", .type = FIELD_INT, AT(error, code), .doc = "what is wrong" },
+    { "text", .type = FIELD_STR, AT(error, text), .max = TEXT_MAX_BYTES, .doc = "for people" },
+    { 0 },
+};
+const struct shape message_error_shape = { "error", sizeof(struct message_error), error_fields };
+
+static const struct {
+    const char *name;
+    const struct shape *shape;
+} messages[] = {
+    [MESSAGE_HELLO]     = { "hello",     &message_hello_shape },
+    [MESSAGE_WELCOME]   = { "welcome",   &message_welcome_shape },
+    [MESSAGE_PING]      = { "ping",      &message_ping_shape },
+    [MESSAGE_PONG]      = { "pong",      &message_ping_shape },
+    [MESSAGE_COMMAND]   = { "command",   &message_command_shape },
+    [MESSAGE_TAKEN]     = { "taken",     &message_ref_shape },
+    [MESSAGE_RESULT]    = { "result",    &message_result_shape },
+    [MESSAGE_STORED]    = { "stored",    &message_ref_shape },
+    [MESSAGE_PROCESSES] = { "processes", &message_processes_shape },
+    [MESSAGE_EVENT]     = { "event",     &message_event_shape },
+    [MESSAGE_ERROR]     = { "error",     &message_error_shape },
+};
+/* clang-format on */
+
+const struct shape *message_shape(unsigned type)
+{
+    return type < ARRAY_LEN(messages) ? messages[type].shape : NULL;
+}
+
+const char *message_name(unsigned type)
+{
+    return type < ARRAY_LEN(messages) ? messages[type].name : NULL;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* view.c - the shape of view.h. */
+#include "model/view.h"
+
+#include "model/rules.h"
+
+#define AT(member) .offset = offsetof(struct proc_view, member)
+
+/* clang-format off */
+static const struct enum_name status_names[] = {
+    { PROC_UNREGISTERED, "unregistered" }, { PROC_RUNNING, "running" }, { PROC_STOPPED, "stopped" }, { 0 },
+};
+
+static const struct field fields[] = {
+    { "namespace", .type = FIELD_STR, AT(space), .flags = FIELD_REQUIRED, .min = 1, .max = NAME_MAX_BYTES,
+      .check = rule_space, .doc = "with `name`: which process" },
+    { "name", .type = FIELD_STR, AT(name), .flags = FIELD_REQUIRED, .min = 1, .max = NAME_MAX_BYTES,
+      .check = rule_line, .doc = "unique within its namespace on a host" },
+    { "wanted", .type = FIELD_ENUM, AT(wanted), .names = status_names, .doc = "what it should be" },
+    { "status", .type = FIELD_ENUM, AT(status), .names = status_names, .doc = "what it is" },
+    { "hosted", .type = FIELD_BOOL, AT(hosted), .doc = "the agent keeps it alive" },
+    { "pid", .type = FIELD_INT, AT(pid), .fallback = -1, .doc = "-1: not running" },
+    { "restarts", .type = FIELD_INT, AT(restarts), .doc = "since it was last told to start" },
+    { "why", .type = FIELD_STR, AT(why), .max = 1024, .flags = FIELD_OMIT_EMPTY,
+      .doc = "what it does or does not, and the reason" },
+    { "cmdline", .type = FIELD_STR, AT(cmdline), .max = 4096, .flags = FIELD_OMIT_EMPTY, .doc = "its command line" },
+    { "version", .type = FIELD_STR, AT(version), .max = 1024, .flags = FIELD_OMIT_EMPTY,
+      .doc = "output of version_cmd" },
+    { "health", .type = FIELD_STR, AT(health), .max = 8192, .flags = FIELD_OMIT_EMPTY,
+      .doc = "output of health_cmd" },
+    { "stat", .type = FIELD_STR, AT(stat), .max = 16, .flags = FIELD_OMIT_EMPTY, .doc = "the kernel's letter" },
+    { "start_time", .type = FIELD_STR, AT(start_time), .max = 64, .flags = FIELD_OMIT_EMPTY,
+      .doc = "when the process began, local time" },
+    { "utime", .type = FIELD_STR, AT(utime), .max = 32, .flags = FIELD_OMIT_EMPTY, .doc = "seconds in its own code" },
+    { "stime", .type = FIELD_STR, AT(stime), .max = 32, .flags = FIELD_OMIT_EMPTY, .doc = "seconds in the kernel" },
+    { "cpu", .type = FIELD_FLOAT, AT(cpu_percent), .flags = FIELD_OMIT_EMPTY, .doc = "percent of the machine" },
+    { "cpu_avg", .type = FIELD_FLOAT, AT(cpu_percent_avg), .flags = FIELD_OMIT_EMPTY,
+      .doc = "percent since it began" },
+    { "mem", .type = FIELD_FLOAT, AT(mem_percent), .flags = FIELD_OMIT_EMPTY, .doc = "percent of the memory" },
+    { "mem_bytes", .type = FIELD_INT, AT(mem_bytes), .flags = FIELD_OMIT_EMPTY, .doc = "resident memory" },
+    { "threads", .type = FIELD_INT, AT(threads), .flags = FIELD_OMIT_EMPTY, .doc = "how many it has" },
+    { "elapsed_s", .type = FIELD_INT, AT(elapsed_s), .flags = FIELD_OMIT_EMPTY, .doc = "seconds since it began" },
+    { "register_s", .type = FIELD_INT, AT(register_s), .flags = FIELD_OMIT_EMPTY, .doc = "known since" },
+    { "last_start_s", .type = FIELD_INT, AT(last_start_s), .flags = FIELD_OMIT_EMPTY, .doc = "last started at" },
+    { "report_s", .type = FIELD_INT, AT(report_s), .flags = FIELD_OMIT_EMPTY, .doc = "seen at" },
+    { 0 },
+};
+/* clang-format on */
+const struct shape proc_view_shape = { "process", sizeof(struct proc_view), fields,
+                                       .doc = "A process as its agent sees it." };

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* hub.h - the dispatcher: sessions of agents, tasks, their items, deadlines.
+ *
+ * Pure, like the agent's core: it does no I/O and reads no clock.  What happens
+ * is told to it by hub_on_*(); what it wants done it asks of its hands, which
+ * must not call back into it.
+ *
+ * What it promises:
+ *   - a task and all its items are stored before its id is given to anyone;
+ *   - every item ends, with a result of the agent or of ours, by its deadline;
+ *   - a result is shown when it is stored, and never changes after that;
+ *   - an agent that has been away for OFFLINE_MS gets nothing: its items end with
+ *     117 at once, but not before the reconnect window after a start has passed. */
+#ifndef SERVER_HUB_H
+#define SERVER_HUB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "link/message.h"
+#include "model/code.h"
+
+struct hub;
+
+enum { HUB_OFFLINE_MS = 10 * 1000, HUB_GRACE_MS = 30 * 1000 };
+
+/* One target of one operation, as it is asked for and as it is stored. */
+struct hub_item {
+    const char *agent; /* NULL: no such host */
+    const char *key;   /* how the caller will look for the result */
+    int64_t op;
+    struct proc_meta meta;
+    struct proc_spec spec;
+    int64_t deadline_ms; /* on our clock */
+    int64_t code;        /* CODE_WAITING until it has ended */
+    const char *text;
+    struct proc_view view;
+};
+
+struct hub_task {
+    const char *id;
+    struct list items; /* struct hub_item */
+};
+
+struct hub_hands {
+    void (*store_task)(void *arg, const struct hub_task *task); /* -> hub_on_task_stored() */
+    /* -> hub_on_result_stored(); idempotent, the first one counts */
+    void (*store_result)(void *arg, const char *task, int64_t item,
+                         const struct message_result *result);
+    void (*send)(void *arg, const char *agent, int64_t epoch, unsigned type, const struct shape *s,
+                 const void *message);
+    void (*accepted)(void *arg, const char *task, const struct err *failure); /* for who asked */
+};
+
+struct hub *hub_new(const struct hub_hands *hands, void *arg, int64_t now_ms);
+void hub_free(struct hub *h);
+
+/* A task of before the start, that has not ended. */
+void hub_load(struct hub *h, const struct hub_task *task, int64_t now_ms);
+
+void hub_operate(struct hub *h, const struct hub_task *task, int64_t now_ms);
+void hub_on_task_stored(struct hub *h, const char *task, const struct err *failure, int64_t now_ms);
+void hub_on_result_stored(struct hub *h, const char *task, int64_t item, int64_t now_ms);
+void hub_on_session(struct hub *h, const char *agent, int64_t epoch, int64_t now_ms);
+void hub_on_session_end(struct hub *h, const char *agent, int64_t epoch, int64_t now_ms);
+void hub_on_message(struct hub *h, const char *agent, int64_t epoch, unsigned type,
+                    const void *message, int64_t now_ms);
+void hub_on_time(struct hub *h, int64_t now_ms);
+int64_t hub_next_ms(const struct hub *h);
+
+/* The task's items as they stand, n of them; NULL if it is not in memory. */
+const struct hub_item *hub_find(const struct hub *h, const char *task, size_t *ret_n);
+
+/* Forgets a task that has ended; the store still knows it. */
+void hub_forget(struct hub *h, const char *task);
+
+#endif

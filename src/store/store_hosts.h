@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* store_hosts.h - hosts, and which node has the connection of each: verbs of
+ * store.h. */
+#ifndef STORE_STORE_HOSTS_H
+#define STORE_STORE_HOSTS_H
+
+#include "store/store.h"
+
+struct host_row {
+    const char *agent_id;
+    int64_t cloud_id;
+    const char *ip;
+    int64_t biz_id;
+    const char *hostname, *version, *cert_serial, *cert_fingerprint;
+    int64_t joined_ms;
+};
+
+struct host_ask {
+    const char *agent_id;
+};
+
+struct host_find_at_ask {
+    int64_t cloud_id;
+    const char *ip;
+};
+
+/* host_row; nothing.  An address that another agent has: ERR_CONFLICT. */
+extern const struct store_verb store_host_put;
+extern const struct store_verb store_host_find;    /* host_ask; list of host_row, at most one */
+extern const struct store_verb store_host_find_at; /* host_find_at_ask; the same */
+extern const struct store_verb store_host_list;    /* store_page; list of host_row by agent id */
+
+/* Forgets a host and its processes: host_ask; list of host_row, what was there. */
+extern const struct store_verb store_host_del;
+
+/* A session is one connection of an agent.  Its epoch rises with each, and never
+ * falls, not even when the host is forgotten: who knows the highest has the agent. */
+struct session_row {
+    const char *agent_id, *node;
+    int64_t epoch;
+    bool is_open;
+    int64_t since_ms; /* it has been open, or not */
+};
+
+struct session_open_ask {
+    const char *agent_id, *node;
+    int64_t since_ms;
+};
+
+struct session_close_ask {
+    const char *agent_id;
+    int64_t epoch, since_ms;
+};
+
+struct session_end_ask {
+    const char *node;
+    int64_t since_ms;
+};
+
+extern const struct store_verb store_session_open; /* session_open_ask; list of session_row, one */
+
+/* session_close_ask; list of session_row: none if a later one is open, or it was closed. */
+extern const struct store_verb store_session_close;
+
+/* Closes all that a node left open when it died: session_end_ask; list of session_row. */
+extern const struct store_verb store_session_end;
+extern const struct store_verb store_session_list; /* store_page; list of session_row by agent id */
+
+#endif

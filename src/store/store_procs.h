@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* store_procs.h - the processes of all hosts, as their agents last told us: verbs
+ * of store.h. */
+#ifndef STORE_STORE_PROCS_H
+#define STORE_STORE_PROCS_H
+
+#include "store/store.h"
+
+struct proc_row {
+    const char *agent_id, *space, *name;
+    const char *labels, *spec; /* JSON, or NULL */
+    int64_t wanted, status;    /* 0 not registered, 1 running, 2 stopped */
+    bool hosted;
+    int64_t pid, start_ms;
+    const char *version, *message;
+    int64_t register_ms, last_start_ms, report_ms;
+};
+
+struct proc_ref_row {
+    const char *agent_id, *space, *name;
+};
+
+struct agent_row {
+    const char *agent_id;
+};
+
+struct proc_list_ask { /* one process on several hosts */
+    const char *space, *name;
+    struct list agents; /* of agent_row */
+};
+
+struct proc_replace_ask {
+    const char *agent_id;
+    struct list procs; /* of proc_row, whose agent_id does not matter */
+};
+
+/* A page of one namespace, in the order of agent id and name.  With `after_*` the
+ * page costs what it holds; `skip` passes over that many rows, as BlueKing's paging
+ * has it. */
+struct proc_page_ask {
+    const char *space;
+    const char *after_agent, *after_name; /* the last row of the page before; "" */
+    int64_t skip, limit;
+    bool counts; /* whether count is wanted */
+};
+
+struct proc_page_got {
+    struct list procs; /* of proc_row */
+    int64_t count;     /* of all in the namespace */
+};
+
+extern const struct store_verb store_proc_put;  /* proc_row; nothing */
+extern const struct store_verb store_proc_list; /* proc_list_ask; list of proc_row, in that order */
+extern const struct store_verb store_proc_page; /* proc_page_ask; proc_page_got */
+extern const struct store_verb store_proc_of;   /* agent_row; list of proc_row: all it has */
+extern const struct store_verb store_proc_del;  /* proc_ref_row; list of it: what was there */
+
+/* All that an agent has, instead of what we knew of it: proc_replace_ask; nothing. */
+extern const struct store_verb store_proc_replace;
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* store_tasks.c - the tables task, task_spec and task_item: making, finding and
+ * forgetting tasks.  What happens in between is in store_items.c. */
+#include "store/store_tasks.h"
+
+#include "base/sys.h"
+#include "store/task_shapes.h"
+#include "store/verb.h"
+
+struct number {
+    int64_t number;
+};
+static const struct field number_fields[] = { DB_NUMBER(number, number), { 0 } };
+static const struct shape number_shape = DB_SHAPE(number, number_fields);
+
+/* ---- Making. */
+
+enum { RANDOM_BITS = 21, TRIES = 8 };
+
+static const struct query last_number = {
+    "SELECT COALESCE(MAX(task_no), 0) FROM task",
+    .out = &number_shape,
+};
+
+static const struct query task_insert = {
+    "INSERT INTO task (" TASK_COLUMNS ", gone) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0)"
+    " ON CONFLICT (task_no) DO NOTHING RETURNING task_no",
+    .in = &task_shape,
+    .out = &number_shape,
+    .conflict = "a task has this id already",
+};
+
+static const struct query spec_insert = {
+    "INSERT INTO task_spec (task_no, n, spec) VALUES ($1, $2, $3)",
+    .in = &number_shape,
+    .each = &task_spec_shape,
+    .conflict = "a task has two specs of one number",
+};
+
+static const struct query item_insert = {
+    "INSERT INTO task_item (" ITEM_COLUMNS ")"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+    .in = &number_shape,
+    .each = &task_new_item_shape,
+    .conflict = "a task has two items of one number",
+};
+
+/* Later tasks have higher numbers, though the clock may go back; several nodes may
+ * draw at once, so what is below the milliseconds is random. */
+static int draw_number(struct db *db, int64_t created_ms, struct arena *a, int64_t *ret,
+                       struct err *err)
+{
+    struct list rows;
+    uint32_t random;
+    int64_t number, last;
+
+    if (db_run(db, &last_number, NULL, a, &rows, err))
+        return -1;
+    last = ((struct number *)rows.items)->number;
+    sys_random(&random, sizeof(random));
+    number = (created_ms & (INT64_MAX >> RANDOM_BITS)) << RANDOM_BITS;
+    number |= random & ((1u << RANDOM_BITS) - 1);
+    *ret = number > last ? number : last + 1;
+    return 0;
+}
+
+/* Another node may have drawn the same number: then a new one is drawn. */
+static int insert_task(struct db *db, struct task_row *task, struct arena *a, struct err *err)
+{
+    for (int i = 0; i < TRIES; i++) {
+        struct list rows;
+
+        if (draw_number(db, task->created_ms, a, &task->task_no, err) ||
+            db_run(db, &task_insert, task, a, &rows, err))
+            return -1;
+        if (rows.n > 0)
+            return 0;
+    }
+    return err_set(err, ERR_UNAVAILABLE, "no number is free: try again");
+}
+
+static int64_t count_left(const struct list *items)
+{
+    const struct task_item_row *item = items->items;
+    int64_t n = 0;
+
+    for (size_t i = 0; i < items->n; i++)
+        n += item[i].state != STORE_ITEM_DONE;
+    return n;
+}
+
+static int create_task(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
+{
+    const struct task_create_ask *new = in;
+    struct task_row task = new->task;
+    struct number number;
+
+    task.n_items = (int64_t) new->items.n;
+    task.n_left = count_left(&new->items);
+    task.finished_ms = task.n_left ? 0 : task.created_ms;
+    if (insert_task(db, &task, a, err))
+        return -1;
+    number.number = task.task_no;
+    if (db_run_each(db, &spec_insert, &number, &new->specs, NULL, NULL, err) ||
+        db_run_each(db, &item_insert, &number, &new->items, NULL, NULL, err))
+        return -1;
+    *(struct task_left_row *)out = (struct task_left_row){ task.task_no, task.n_left };
+    return 0;
+}
+
+const struct store_verb store_task_create =
+    VERB_RUN("task_create", DB_WRITE, create_task, sizeof(struct task_left_row));
+
+/* ---- Finding. */
+
+static const struct field ref_fields[] = { DB_TEXT(task_find_ask, id), { 0 } };
+static const struct shape ref_shape = DB_SHAPE(task_find_ask, ref_fields);
+
+static const struct field after_fields[] = {
+    DB_NUMBER(task_open_ask, task_no),
+    DB_NUMBER(task_open_ask, limit),
+    { 0 },
+};
+static const struct shape after_shape = DB_SHAPE(task_open_ask, after_fields);
+
+struct item_page {
+    int64_t task_no, after_n, limit;
+};
+static const struct field item_page_fields[] = {
+    DB_NUMBER(item_page, task_no),
+    DB_NUMBER(item_page, after_n),
+    DB_NUMBER(item_page, limit),
+    { 0 },
+};
+static const struct shape item_page_shape = DB_SHAPE(item_page, item_page_fields);
+
+static const struct query task_find = {
+    "SELECT " TASK_COLUMNS " FROM task WHERE id = $1 AND gone = 0",
+    .in = &ref_shape,
+    .out = &task_shape,
+};
+
+static const struct query task_open = {
+    "SELECT " TASK_COLUMNS " FROM task WHERE n_left > 0 AND task_no > $1 ORDER BY task_no LIMIT $2",
+    .in = &after_shape,
+    .out = &task_shape,
+};
+
+static const struct query spec_list = {
+    "SELECT n, spec FROM task_spec WHERE task_no = $1 ORDER BY n",
+    .in = &number_shape,
+    .out = &task_spec_shape,
+};
+
+static const struct query item_list = {
+    "SELECT " ITEM_COLUMNS " FROM task_item WHERE task_no = $1 AND n > $2 ORDER BY n LIMIT $3",
+    .in = &item_page_shape,
+    .out = &task_item_shape,
+};
+
+static int read_task(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
+{
+    const struct task_read_ask *ask = in;
+    struct task_read_got *full = out;
+    struct item_page page = { .after_n = ask->after_n, .limit = ask->limit };
+
+    if (db_run(db, &task_find, &(struct task_find_ask){ ask->id }, a, &full->tasks, err))
+        return -1;
+    if (full->tasks.n == 0)
+        return 0;
+    page.task_no = ((struct task_row *)full->tasks.items)->task_no;
+    if (db_run(db, &spec_list, &(struct number){ page.task_no }, a, &full->specs, err))
+        return -1;
+    return db_run(db, &item_list, &page, a, &full->items, err);
+}
+
+const struct store_verb store_task_find = VERB_QUERY("task_find", DB_READ, &task_find);
+const struct store_verb store_task_open = VERB_QUERY("task_open", DB_READ, &task_open);
+const struct store_verb store_task_read =
+    VERB_RUN("task_read", DB_READ, read_task, sizeof(struct task_read_got));
+
+/* ---- Forgetting: the task at once, its items piece by piece. */
+
+static const struct field prune_fields[] = {
+    DB_NUMBER(task_prune_ask, before_ms),
+    DB_NUMBER(task_prune_ask, limit),
+    { 0 },
+};
+static const struct shape prune_shape = DB_SHAPE(task_prune_ask, prune_fields);
+
+static const struct query prune_tasks = {
+    "UPDATE task SET gone = 1 WHERE task_no IN (SELECT task_no FROM task"
+    " WHERE n_left = 0 AND gone = 0 AND finished_ms < $1 ORDER BY finished_ms LIMIT $2)"
+    " RETURNING task_no",
+    .in = &prune_shape,
+    .out = &number_shape,
+};
+
+static const struct query prune_items = {
+    "DELETE FROM task_item WHERE (task_no, n) IN (SELECT i.task_no, i.n FROM task t"
+    " JOIN task_item i ON i.task_no = t.task_no WHERE t.gone = 1 LIMIT $1) RETURNING n",
+    .in = &number_shape,
+    .out = &number_shape,
+};
+
+/* What is left of them; their specs go along. */
+static const struct query prune_rest = {
+    "DELETE FROM task WHERE gone = 1",
+};
+
+static int prune(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
+{
+    const struct task_prune_ask *ask = in;
+    struct number limit = { ask->limit };
+    struct task_prune_got *pruned = out;
+    struct list tasks, items;
+
+    if (db_run(db, &prune_tasks, ask, a, &tasks, err) ||
+        db_run(db, &prune_items, &limit, a, &items, err))
+        return -1;
+    if ((int64_t)items.n < ask->limit && db_run(db, &prune_rest, NULL, NULL, NULL, err))
+        return -1;
+    pruned->tasks = (int64_t)tasks.n;
+    pruned->items = (int64_t)items.n;
+    pruned->more = pruned->tasks == ask->limit || pruned->items == ask->limit;
+    return 0;
+}
+
+const struct store_verb store_task_prune =
+    VERB_RUN("task_prune", DB_WRITE, prune, sizeof(struct task_prune_got));

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/command.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/spawn.h"
+#include "base/mem.h"
+#include "base/sys.h"
+
+static void only_plain_words_are_split(void **state)
+{
+    static const struct {
+        const char *line, *words; /* joined by '|'; NULL: for a shell */
+    } cases[] = {
+        { "./start.sh name", "./start.sh|name" },
+        { " a\t b  ", "a|b" },
+        { "a", "a" },
+        { "a -x --y=z 1,2:3@%+", "a|-x|--y=z|1,2:3@%+" },
+        { "a b=c", "a|b=c" },
+        { "a =", "a|=" },
+        { "", NULL },
+        { "  ", NULL },
+        { "A=b c", NULL },
+        { "a=b", NULL },
+        { "a;b", NULL },
+        { "a|b", NULL },
+        { "a&", NULL },
+        { "a >b", NULL },
+        { "a <b", NULL },
+        { "a $b", NULL },
+        { "a `b`", NULL },
+        { "a 'b'", NULL },
+        { "a \"b\"", NULL },
+        { "a \\b", NULL },
+        { "a *", NULL },
+        { "a ?", NULL },
+        { "a [b]", NULL },
+        { "a {b,c}", NULL },
+        { "a ~", NULL },
+        { "a #b", NULL },
+        { "a !b", NULL },
+        { "a ^b", NULL },
+        { "(a)", NULL },
+        { "a\nb", NULL },
+        { "a\r", NULL },
+        { "a \x01", NULL },
+        { "a \xC3\xA9", NULL },
+    };
+    struct arena a = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char **words = command_words(cases[i].line, &a), joined[256] = "";
+
+        for (size_t k = 0; words && words[k]; k++)
+            snprintf(joined + strlen(joined), sizeof(joined) - strlen(joined), "%s%s", k ? "|" : "",
+                     words[k]);
+        if (!words != !cases[i].words || (words && strcmp(joined, cases[i].words) != 0))
+            fail_msg("%s: %s", cases[i].line, words ? joined : "for a shell");
+    }
+    arena_free(&a);
+}
+
+static void a_program_is_found_as_a_shell_would(void **state)
+{
+    static const struct {
+        const char *line, *path, *file;
+    } cases[] = {
+        { "./ls -l", "./ls", "/usr/bin/./ls" },
+        { "/usr/bin/ls", "/usr/bin/ls", "/usr/bin/ls" },
+        { "ls -l", "/usr/bin/ls", "/usr/bin/ls" },
+        { "../bin/ls", "../bin/ls", "/usr/bin/../bin/ls" },
+        { "nosuchprogram", "/bin/sh", "/bin/sh" },
+        { "./nosuchprogram", "/bin/sh", "/bin/sh" },
+        { ".", "/bin/sh", "/bin/sh" },
+        { "/etc/passwd", "/bin/sh", "/bin/sh" },
+        { "/usr/bin", "/bin/sh", "/bin/sh" },
+        { "/dev/null", "/bin/sh", "/bin/sh" },
+        { "exec ls", "/bin/sh", "/bin/sh" },
+        { "ls | cat", "/bin/sh", "/bin/sh" },
+    };
+    struct arena a = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct command c;
+
+        command_plan(cases[i].line, "/usr/bin", "relative::/nowhere:/usr/bin", &a, &c);
+        if (strcmp(c.path, cases[i].path) || strcmp(c.file, cases[i].file))
+            fail_msg("%s: %s %s", cases[i].line, c.path, c.file);
+        assert_int_equal(c.is_direct, strcmp(c.path, "/bin/sh") != 0);
+        if (!c.is_direct)
+            assert_string_equal(c.argv[2], cases[i].line);
+    }
+    arena_free(&a);
+}
+
+static void what_can_not_be_looked_at_is_the_shells(void **state)
+{
+    struct arena a = { 0 };
+    struct command c;
+
+    (void)state;
+    for (int nth = 1; nth <= 3; nth++) { /* stat, open, read */
+        sys_fault("any", nth, EIO);
+        command_plan("/usr/bin/ls", "/", SPAWN_PATH, &a, &c);
+        assert_true(sys_fault_hit());
+        assert_false(c.is_direct);
+    }
+    sys_fault("any", 0, 0);
+    command_plan("/usr/bin/ls", "/", SPAWN_PATH, &a, &c);
+    assert_true(c.is_direct);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_plain_words_are_split),
+        cmocka_unit_test(a_program_is_found_as_a_shell_would),
+        cmocka_unit_test(what_can_not_be_looked_at_is_the_shells),
+    };
+
+    return cmocka_run_group_tests_name("command", tests, NULL, NULL);
+}

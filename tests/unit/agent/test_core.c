@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/* What each operation does to a process, by the contract's table; the worlds of
+ * src/sim ask the same core whether it holds up. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/core.h"
+#include "base/mem.h"
+#include "model/code.h"
+
+/* A host with one process, whose hands do at once what they are asked for, when
+ * turn() lets them. */
+static struct {
+    struct core *core;
+    int64_t now_ms, pid, pid_watched;
+    uint64_t mark, run, probe;
+    char line[64];
+    int status; /* of the next command */
+    bool has_run, has_probe, ignores_term, stays, is_late;
+    int signals;
+    struct {
+        int64_t code, pid;
+        char text[256];
+        bool hosted;
+        int64_t wanted;
+        int n;
+    } result;
+    char event[64];
+} host;
+
+static uint64_t hand_journal(void *arg, unsigned type, const struct shape *s, const void *record,
+                             bool durable)
+{
+    (void)arg;
+    (void)type;
+    (void)s;
+    (void)record;
+    (void)durable;
+    return ++host.mark;
+}
+
+static void hand_send(void *arg, unsigned type, const struct shape *s, const void *message)
+{
+    const struct message_result *r = message;
+    const struct message_event *e = message;
+
+    (void)arg;
+    (void)s;
+    if (type == MESSAGE_EVENT)
+        snprintf(host.event, sizeof(host.event), "%s", e->name);
+    if (type != MESSAGE_RESULT)
+        return;
+    host.result.n++;
+    host.result.code = r->code;
+    host.result.pid = r->view.pid;
+    host.result.hosted = r->view.hosted;
+    host.result.wanted = r->view.wanted;
+    snprintf(host.result.text, sizeof(host.result.text), "%s", r->text);
+}
+
+static void hand_run(void *arg, const struct core_run *run)
+{
+    (void)arg;
+    host.run = run->id;
+    host.has_run = true;
+    snprintf(host.line, sizeof(host.line), "%s", run->line);
+}
+
+static void hand_end_run(void *arg, uint64_t id)
+{
+    (void)arg;
+    assert_int_equal(id, host.run);
+    host.is_late = true;
+}
+
+static void hand_probe(void *arg, uint64_t id, const char *name,
+                       const struct proc_identity *identity, struct core_ident self)
+{
+    (void)arg;
+    (void)name;
+    (void)identity;
+    (void)self;
+    host.probe = id;
+    host.has_probe = true;
+}
+
+static void hand_watch(void *arg, struct core_ident ident)
+{
+    (void)arg;
+    host.pid_watched = ident.pid;
+}
+
+static void hand_signal(void *arg, struct core_ident ident, int number, bool with_children)
+{
+    (void)arg;
+    (void)with_children;
+    assert_int_equal(ident.pid, host.pid);
+    host.signals++;
+    if (number == SIGKILL || !host.ignores_term)
+        host.pid = 0;
+}
+
+static const struct core_hands hands = { hand_journal, hand_send,  hand_run,   hand_end_run,
+                                         hand_probe,   hand_watch, hand_signal };
+
+/* What the command's line does to the process. */
+static void carry_out(void)
+{
+    if (host.status == 0 && (!strcmp(host.line, "start") || !strcmp(host.line, "restart")))
+        host.pid = host.stays ? 0 : host.pid + 1000;
+    if (host.status == 0 && (!strcmp(host.line, "stop") || !strcmp(host.line, "kill")) &&
+        !host.stays)
+        host.pid = 0;
+}
+
+static void answer_probe(void)
+{
+    struct core_probe probe = { .found = host.pid ? FOUND_IT : FOUND_NOTHING,
+                                .ident = { host.pid, 1 },
+                                .why = "the pid file is not there" };
+
+    host.has_probe = false;
+    shape_defaults(&proc_view_shape, &probe.view);
+    core_on_probe(host.core, host.probe, &probe, host.now_ms);
+}
+
+static void answer_run(void)
+{
+    host.has_run = false;
+    core_on_run(host.core, host.run, (struct core_ident){ 77, 1 }, NULL, host.now_ms);
+    if (host.status == -2)
+        return; /* it hangs */
+    carry_out();
+    core_on_run_end(host.core, host.run, host.status, "said", host.now_ms);
+}
+
+/* Lets everything happen that is asked for, and then time pass, until a result
+ * is there or `until_ms` is. */
+static void turn(int64_t until_ms)
+{
+    while (host.now_ms < until_ms && !host.result.n) {
+        core_on_durable(host.core, host.mark, host.now_ms);
+        if (host.has_probe) {
+            answer_probe();
+        } else if (host.has_run) {
+            answer_run();
+        } else if (host.is_late) {
+            host.is_late = false;
+            core_on_run_end(host.core, host.run, CORE_SIGNALED + SIGKILL, "said", host.now_ms);
+        } else if (host.pid_watched && host.pid_watched != host.pid) {
+            struct core_ident gone = { host.pid_watched, 1 };
+
+            host.pid_watched = 0;
+            core_on_exit(host.core, gone, 3, host.now_ms);
+        } else if (!host.result.n) {
+            host.now_ms += 100;
+            core_on_time(host.core, host.now_ms, host.now_ms);
+        }
+    }
+}
+
+static void ask(int64_t op, const char *start, const char *stop, const char *restart,
+                const char *reload)
+{
+    static int64_t item;
+    struct message_command m = { .task = "T",
+                                 .item = ++item,
+                                 .op = op,
+                                 .deadline_ms = INT64_MAX / 2,
+                                 .meta = { "space", "p", { 0 } } };
+
+    shape_defaults(&proc_spec_shape, &m.spec);
+    m.spec.has_control = PRESENCE_GIVEN;
+    m.spec.control.start_cmd = start;
+    m.spec.control.stop_cmd = stop;
+    m.spec.control.restart_cmd = restart;
+    m.spec.control.reload_cmd = reload;
+    host.result.n = 0;
+    core_on_message(host.core, MESSAGE_COMMAND, &m, host.now_ms);
+    turn(host.now_ms + 200 * 1000);
+    core_on_message(host.core, MESSAGE_STORED, &(struct message_ref){ m.task, m.item },
+                    host.now_ms);
+}
+
+static int set_up(void **state)
+{
+    const struct message_welcome welcome = { .version = 1, .epoch = 1 };
+
+    (void)state;
+    memset(&host, 0, sizeof(host));
+    host.core = core_new(&hands, NULL, 0, 0);
+    core_start(host.core, true, 0, 0);
+    core_on_message(host.core, MESSAGE_WELCOME, &welcome, 0);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    core_free(host.core);
+    return 0;
+}
+
+static void each_operation_does_what_the_contract_says(void **state)
+{
+    static const struct {
+        int64_t op;
+        bool runs, stays;
+        int status;
+        const char *start, *stop, *restart, *reload;
+        int code;
+        bool hosted;
+        int64_t wanted;
+        bool runs_after;
+        const char *text;
+    } cases[] = {
+        { 0, false, false, 0, "start", "", "", "", CODE_OK, true, PROC_RUNNING, true, "success" },
+        { 0, true, false, 0, "start", "", "", "", CODE_RUNNING, false, PROC_UNREGISTERED, true,
+          "process (p) is already" },
+        { 0, false, true, 0, "start", "", "", "", CODE_CHECK, false, PROC_UNREGISTERED, false,
+          "start process (p) failed, for post-check status not alive, please refer to agent log" },
+        { 0, false, false, 7, "start", "", "", "", CODE_COMMAND, false, PROC_UNREGISTERED, false,
+          "Script exit code non-zero. Error msessage: [said]" },
+        { 0, false, false, -2, "start", "", "", "", CODE_TIMEOUT, false, PROC_UNREGISTERED, false,
+          "the command ran longer than 60 s" },
+        { 0, false, false, 0, "", "", "", "", CODE_NO_COMMAND, false, PROC_UNREGISTERED, false,
+          "spec.control.start_cmd: required" },
+        { 1, true, false, 0, "", "stop", "", "", CODE_OK, false, PROC_STOPPED, false, "success" },
+        { 1, true, false, 0, "", "", "", "", CODE_OK, false, PROC_STOPPED, false, "success" },
+        { 1, false, false, 0, "", "stop", "", "", CODE_NOT_RUNNING, false, PROC_STOPPED, false,
+          "process (p) is not running" },
+        { 1, true, true, 0, "", "stop", "", "", CODE_CHECK, false, PROC_UNREGISTERED, true,
+          "stop process (p) failed, for post-check status alive, please refer to agent log" },
+        { 2, true, false, 0, "", "", "", "", CODE_OK, false, PROC_UNREGISTERED, true, "success" },
+        { 2, false, false, 0, "", "", "", "", CODE_OK, false, PROC_UNREGISTERED, false, "success" },
+        { 3, true, false, 0, "start", "", "", "", CODE_OK, true, PROC_RUNNING, true, "success" },
+        { 3, true, false, 0, "", "", "", "", CODE_NO_COMMAND, false, PROC_UNREGISTERED, true,
+          "spec.control.start_cmd" },
+        { 4, true, false, 0, "", "", "", "", CODE_OK, false, PROC_UNREGISTERED, true, "success" },
+        { 7, true, false, 0, "", "", "restart", "", CODE_OK, true, PROC_RUNNING, true, "success" },
+        { 7, true, false, 0, "start", "stop", "", "", CODE_OK, true, PROC_RUNNING, true,
+          "success" },
+        { 7, false, false, 0, "start", "", "", "", CODE_OK, true, PROC_RUNNING, true, "success" },
+        { 7, true, false, 0, "", "", "", "", CODE_NO_COMMAND, false, PROC_UNREGISTERED, true,
+          "spec.control.restart_cmd" },
+        { 8, true, false, 0, "", "", "", "reload", CODE_OK, false, PROC_UNREGISTERED, true,
+          "success" },
+        { 8, false, false, 0, "", "", "", "reload", CODE_NOT_RUNNING, false, PROC_UNREGISTERED,
+          false, "process (p) is not" },
+        { 8, true, false, 0, "", "", "", "", CODE_NO_COMMAND, false, PROC_UNREGISTERED, true,
+          "spec.control.reload_cmd" },
+        { 9, true, false, 0, "", "", "", "", CODE_OK, false, PROC_STOPPED, false, "success" },
+        { 9, false, false, 0, "", "", "", "", CODE_NOT_RUNNING, false, PROC_STOPPED, false,
+          "process (p) is not running" },
+        { 5, true, false, 0, "", "", "", "", CODE_UNKNOWN_OP, false, PROC_UNREGISTERED, true,
+          "op_type 5: no such operation" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        set_up(state);
+        host.pid = cases[i].runs ? 1000 : 0;
+        host.stays = cases[i].stays;
+        host.status = cases[i].status;
+        ask(cases[i].op, cases[i].start, cases[i].stop, cases[i].restart, cases[i].reload);
+        if (!host.result.n || host.result.code != cases[i].code ||
+            host.result.hosted != cases[i].hosted || host.result.wanted != cases[i].wanted ||
+            (host.pid != 0) != cases[i].runs_after ||
+            strncmp(host.result.text, cases[i].text, strlen(cases[i].text)) != 0)
+            fail_msg("case %zu: %d results, code %d, hosted %d, wanted %d, pid %d: %s", i,
+                     host.result.n, (int)host.result.code, host.result.hosted,
+                     (int)host.result.wanted, (int)host.pid, host.result.text);
+        tear_down(state);
+    }
+}
+
+static void one_that_ignores_sigterm_is_killed_after_its_time(void **state)
+{
+    (void)state;
+    host.pid = 1000;
+    host.ignores_term = true;
+    ask(1, "", "", "", "");
+    assert_int_equal(host.result.code, CODE_OK);
+    assert_int_equal(host.signals, 2);
+    assert_true(host.now_ms >= 60 * 1000);
+}
+
+static void what_is_hosted_and_dies_is_started_again_then_given_up(void **state)
+{
+    (void)state;
+    ask(0, "start", "", "", "");
+    assert_true(host.result.hosted);
+    host.result.n = 0;
+    host.pid = 0; /* it dies */
+    core_on_exit(host.core, (struct core_ident){ 1000, 1 }, 3, host.now_ms);
+    turn(host.now_ms + 10 * 1000);
+    assert_int_equal(host.pid, 1000);
+    assert_string_equal(host.event, "process_restart_success");
+    host.stays = true; /* from now on it does not come up */
+    host.pid = 0;
+    core_on_exit(host.core, (struct core_ident){ 1000, 1 }, 3, host.now_ms);
+    turn(host.now_ms + 120 * 1000);
+    assert_string_equal(host.event, "process_cancel_restart");
+    host.stays = false;
+    turn(host.now_ms + 120 * 1000);
+    assert_int_equal(host.pid, 0);
+}
+
+static void a_command_that_comes_again_is_answered_and_not_run(void **state)
+{
+    struct message_command m = { .task = "T",
+                                 .item = -1,
+                                 .op = 0,
+                                 .deadline_ms = INT64_MAX / 2,
+                                 .meta = { "space", "p", { 0 } } };
+
+    (void)state;
+    shape_defaults(&proc_spec_shape, &m.spec);
+    m.spec.has_control = PRESENCE_GIVEN;
+    m.spec.control.start_cmd = "start";
+    core_on_message(host.core, MESSAGE_COMMAND, &m, host.now_ms);
+    turn(host.now_ms + 100 * 1000);
+    assert_int_equal(host.result.code, CODE_OK);
+    host.line[0] = '\0';
+    core_on_message(host.core, MESSAGE_COMMAND, &m, host.now_ms);
+    assert_int_equal(host.result.n, 2);
+    assert_string_equal(host.line, "");
+}
+
+static void a_command_past_its_deadline_is_refused(void **state)
+{
+    struct message_command m = {
+        .task = "T", .item = -2, .op = 0, .deadline_ms = 0, .meta = { "space", "p", { 0 } }
+    };
+
+    (void)state;
+    shape_defaults(&proc_spec_shape, &m.spec);
+    m.spec.has_control = PRESENCE_GIVEN;
+    m.spec.control.start_cmd = "start";
+    core_on_message(host.core, MESSAGE_COMMAND, &m, host.now_ms);
+    turn(host.now_ms + 10 * 1000);
+    assert_int_equal(host.result.code, CODE_TIMEOUT);
+    assert_string_equal(host.line, "");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_operation_does_what_the_contract_says),
+        TEST(one_that_ignores_sigterm_is_killed_after_its_time),
+        TEST(what_is_hosted_and_dies_is_started_again_then_given_up),
+        TEST(a_command_that_comes_again_is_answered_and_not_run),
+        TEST(a_command_past_its_deadline_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/crc.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The examples of RFC 3720 and everybody's check value. */
+static void known_values_come_out(void **state)
+{
+    unsigned char bytes[32] = { 0 };
+
+    (void)state;
+    assert_int_equal(crc32c(0, "123456789", 9), 0xE3069283);
+    assert_int_equal(crc32c(0, "", 0), 0);
+    assert_int_equal(crc32c(0, bytes, 32), 0x8A9136AA);
+    memset(bytes, 0xFF, 32);
+    assert_int_equal(crc32c(0, bytes, 32), 0x62A8AB43);
+    for (int i = 0; i < 32; i++)
+        bytes[i] = (unsigned char)i;
+    assert_int_equal(crc32c(0, bytes, 32), 0x46DD794E);
+}
+
+static void pieces_give_the_same_as_the_whole(void **state)
+{
+    static const char digits[] = "123456789";
+
+    (void)state;
+    for (size_t cut = 0; cut <= 9; cut++)
+        assert_int_equal(crc32c(crc32c(0, digits, cut), &digits[cut], 9 - cut), 0xE3069283);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_values_come_out),
+        cmocka_unit_test(pieces_give_the_same_as_the_whole),
+    };
+
+    return cmocka_run_group_tests_name("crc", tests, NULL, NULL);
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/find.h"
+
+#include <sched.h>
+#include <sys/mount.h>
+
+#include "tests/lib/agent_world.h"
+
+static struct find_want want(struct world *w, const struct user *user, const char *name)
+{
+    static char pid_path[96];
+
+    snprintf(pid_path, sizeof(pid_path), "%s/x.pid", w->dir);
+    return (struct find_want){
+        .pid_path = pid_path, .proc_name = name, .setup_path = w->dir, .user = user
+    };
+}
+
+static struct find_result find(struct world *w, const struct find_want *f)
+{
+    struct find_result r = { .pidfd = -1 };
+    struct err err = { 0 };
+
+    if (find_process(f, w->boot_id, &r, &err))
+        fail_msg("%s", err.text);
+    close(r.pidfd);
+    return r;
+}
+
+static void names(const char *text, struct procfs_names *to)
+{
+    *to = (struct procfs_names){ 0 };
+    sscanf(text, "%63[^,],%255[^,],%255[^,],%255s", to->comm, to->exe, to->argv0, to->script);
+}
+
+static void a_name_fits_whole_or_not_at_all(void **state)
+{
+    static const struct {
+        const char *names, *proc_name;
+        bool fits;
+    } cases[] = {
+        { "zookeeper,java,java", "zookeeper", true },
+        { "x,zookeeper,java", "zookeeper", true },
+        { "x,java,zookeeper", "zookeeper", true },
+        { "x,python3,python3,zookeeper", "zookeeper", true },
+        { "zookeepe,zookeepers,azookeeper,zookeeper.sh", "zookeeper", false },
+        { "zookeeper-serve,java,java", "zookeeper-server-a", false }, /* cut at 15 */
+        { "x,java,java", "", false },
+        { "Zookeeper,java,java", "zookeeper", false },
+    };
+    struct procfs_names n;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        names(cases[i].names, &n);
+        if (find_name_fits(&n, cases[i].proc_name) != cases[i].fits)
+            fail_msg("%s, %s", cases[i].names, cases[i].proc_name);
+    }
+}
+
+static void the_process_in_the_pid_file_is_found(void **state)
+{
+    static const char *const flags[] = { "", "--daemonize", "--pid-late-ms 50" };
+    struct world *w = *state;
+    const struct user *users[] = { w->root, w->nobody };
+
+    for (size_t i = 0; i < ARRAY_LEN(flags) * 2; i++) {
+        const struct user *u = users[i % 2];
+        struct find_want f = want(w, u, "victim");
+        struct find_result r;
+        struct err err;
+        size_t n;
+
+        assert_int_equal(chown(w->dir, u->uid, u->gid), 0);
+        world_start(w, u, world_text("./victim %s --pid-file %s", flags[i / 2], f.pid_path));
+        WAIT_UNTIL(strtol(world_read(f.pid_path), NULL, 10) > 1);
+        r = find(w, &f);
+        if (r.kind != FIND_FOUND)
+            fail_msg("%s: %s", flags[i / 2], r.text);
+        assert_int_equal(r.id.pid, strtol(world_read(f.pid_path), NULL, 10));
+        assert_string_equal(r.id.boot_id, w->boot_id);
+        assert_int_equal(tree_kill(&r.id, false, &n, &err), 0);
+        assert_int_equal(unlink(f.pid_path), 0);
+    }
+}
+
+static void what_does_not_fit_is_said(void **state)
+{
+    struct world *w = *state;
+    struct find_want f = want(w, w->nobody, "zookeeper");
+    struct spawn_result r = world_start(w, w->nobody, "./victim");
+    long long pid = r.id.pid;
+    struct find_result got;
+
+    WAIT_UNTIL(world_read(w->out)[0]); /* it is the victim by now */
+    world_write(f.pid_path, world_text("%lld\n", pid));
+    got = find(w, &f);
+    assert_int_equal(got.kind, FIND_MISMATCH);
+    assert_int_equal(got.pidfd, -1);
+    assert_string_equal(got.text,
+                        world_text("pid file %s names %lld whose exe is victim, expected zookeeper",
+                                   f.pid_path, pid));
+    f.proc_name = "victim";
+    assert_int_equal(find(w, &f).kind, FIND_FOUND);
+    r = world_start(w, w->root, "./victim");
+    WAIT_UNTIL(strstr(world_read(w->out), world_text("%lld", (long long)r.id.pid)));
+    world_write(f.pid_path, world_text("%lld\n", (long long)r.id.pid));
+    got = find(w, &f);
+    assert_int_equal(got.kind, FIND_MISMATCH);
+    assert_string_equal(got.text, world_text("pid file %s names %lld, a victim of uid 0, expected "
+                                             "uid 65534 (nobody)",
+                                             f.pid_path, (long long)r.id.pid));
+    f.user = w->root; /* root may keep any user's */
+    assert_int_equal(find(w, &f).kind, FIND_FOUND);
+}
+
+static void a_path_with_the_name_in_it_does_not_fit(void **state)
+{
+    struct world *w = *state;
+    struct find_want f = want(w, w->root, "zookeeper");
+    struct spawn_result r;
+
+    mkdir(world_text("%s/zookeeper", w->dir), 0755);
+    r = world_start(w, w->root, "./victim --print zookeeper --pid-file zookeeper/pid");
+    WAIT_UNTIL(world_read(world_text("%s/zookeeper/pid", w->dir))[0]);
+    world_write(f.pid_path, world_text("%lld\n", (long long)r.id.pid));
+    assert_int_equal(find(w, &f).kind, FIND_MISMATCH);
+}
+
+static void lies_in_a_pid_file_do_no_harm(void **state)
+{
+    static const struct {
+        const char *content;
+        enum find_kind kind;
+        const char *text;
+    } cases[] = {
+        { "1\n", FIND_MISMATCH, "names pid 1" },  { "%self\n", FIND_MISMATCH, "the agent itself" },
+        { "", FIND_MISMATCH, "is empty" },        { "%dead\n", FIND_NONE, "there is no process" },
+        { "%zombie\n", FIND_NONE, "zombie" },     { "-5\n", FIND_MISMATCH, "negative" },
+        { "text\n", FIND_MISMATCH, "no number" }, { "2\n", FIND_MISMATCH, "expected victim" },
+    };
+    struct world *w = *state;
+    struct find_want f = want(w, w->root, "victim");
+    struct spawn_result dead = world_start(w, w->root, "./victim --exit 0"), zombie;
+
+    world_end(&dead);
+    zombie = world_start(w, w->root, "./victim --exit 0");
+    WAIT_UNTIL(world_ended(zombie.pidfd));
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *c = cases[i].content;
+        int64_t pid = strstr(c, "self")   ? getpid()
+                      : strstr(c, "dead") ? dead.id.pid
+                                          : zombie.id.pid;
+        struct find_result got;
+
+        if (!strcmp(c, "2\n") && kill(2, 0))
+            continue; /* no kernel thread to be seen here */
+        world_write(f.pid_path, c[0] == '%' ? world_text("%lld\n", (long long)pid) : c);
+        got = find(w, &f);
+        if (got.kind != cases[i].kind || !strstr(got.text, cases[i].text))
+            fail_msg("%s: %d %s", c, (int)got.kind, got.text);
+    }
+}
+
+/* With the uid of another, but from our own start: a helper that changes users. */
+static void what_our_own_start_made_is_ours(void **state)
+{
+    struct world *w = *state;
+    struct find_want f = want(w, w->nobody, "victim");
+    struct spawn_result shell = world_start(w, w->root, "./victim --children 1 & wait");
+    struct find_result got;
+    int64_t pid;
+
+    WAIT_UNTIL((pid = strtol(world_read(w->out), NULL, 10)) > 1);
+    world_write(f.pid_path, world_text("%lld\n", (long long)pid));
+    assert_int_equal(find(w, &f).kind, FIND_MISMATCH);
+    f.start.id = shell.id;
+    assert_int_equal(find(w, &f).kind, FIND_FOUND);
+    f.start.id.start_ticks--; /* another process with that pid, or one after it */
+    assert_int_equal(find(w, &f).kind, FIND_MISMATCH);
+    f.start = (struct find_start){ .cgroup = "/holdfast/not/this" };
+    assert_int_equal(find(w, &f).kind, FIND_MISMATCH);
+    /* The shell is gone, its session is not. */
+    kill((pid_t)shell.id.pid, SIGKILL);
+    world_end(&shell);
+    f.start = (struct find_start){ .id = shell.id };
+    got = find(w, &f);
+    assert_int_equal(got.kind, FIND_FOUND);
+    assert_int_equal(got.id.pid, pid);
+}
+
+static void without_a_pid_file_the_exe_is_searched_for(void **state)
+{
+    struct world *w = *state;
+    struct find_want f = want(w, w->nobody, "zk");
+    struct spawn_result first, second;
+    struct find_result got;
+
+    world_copy_victim(world_text("%s/zk", w->dir));
+    got = find(w, &f);
+    assert_int_equal(got.kind, FIND_NONE);
+    assert_string_equal(got.text, world_text("there is no pid file %s, and no process of a file "
+                                             "under %s fits zk",
+                                             f.pid_path, w->dir));
+    world_start(w, w->root, "./zk");                        /* another user's */
+    world_start(w, w->nobody, "./victim");                  /* another name's */
+    first = world_start(w, w->nobody, "./zk --children 3"); /* a family */
+    WAIT_UNTIL(strstr(world_read(w->out), world_text("%lld", (long long)first.id.pid)));
+    got = find(w, &f);
+    assert_int_equal(got.kind, FIND_FOUND);
+    assert_int_equal(got.id.pid, first.id.pid);
+    f.pid_path = ""; /* none is named at all */
+    assert_int_equal(find(w, &f).kind, FIND_FOUND);
+    second = world_start(w, w->nobody, "./zk");
+    WAIT_UNTIL(strstr(world_read(w->out), world_text("%lld", (long long)second.id.pid)));
+    got = find(w, &f);
+    assert_int_equal(got.kind, FIND_MISMATCH);
+    assert_non_null(strstr(got.text, "several processes"));
+    f.setup_path = "/";
+    assert_int_equal(find(w, &f).kind, FIND_NONE);
+    f.setup_path = "/nowhere";
+    assert_int_equal(find(w, &f).kind, FIND_NONE);
+    f.setup_path = world_text("%s/z", w->dir); /* the begin of a name, not of a path */
+    assert_int_equal(mkdir(f.setup_path, 0755), 0);
+    assert_int_equal(find(w, &f).kind, FIND_NONE);
+}
+
+static void setup_path_may_be_a_link(void **state)
+{
+    struct world *w = *state;
+    struct find_want f = want(w, w->nobody, "victim");
+    char link[96];
+
+    snprintf(link, sizeof(link), "%s-link", w->dir);
+    assert_int_equal(symlink(w->dir, link), 0);
+    world_start(w, w->nobody, "./victim");
+    WAIT_UNTIL(world_read(w->out)[0]);
+    f.setup_path = link;
+    assert_int_equal(find(w, &f).kind, FIND_FOUND);
+    assert_int_equal(unlink(link), 0);
+}
+
+/* Its exe has the right path, but in a mount namespace of its own, where another file
+ * stands there. */
+static void a_process_in_a_container_is_not_meant(void **state)
+{
+    struct world *w = *state;
+    struct find_want f = want(w, w->root, "victim");
+    struct find_result got;
+    int status, ready[2];
+    pid_t pid;
+
+    assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+    pid = fork();
+    if (pid == 0) {
+        if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+            mount("none", w->dir, "tmpfs", 0, NULL))
+            _exit(77);
+        world_copy_victim(w->victim);
+        execl(w->victim, "victim", NULL);
+        _exit(78);
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &status, 1), 0); /* at its exec, or its end */
+    close(ready[0]);
+    got = find(w, &f);
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip(); /* not allowed here */
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(got.kind, FIND_NONE);
+}
+
+static void a_hostile_name_leaves_a_clean_text(void **state)
+{
+    struct world *w = *state;
+    struct find_want f = want(w, w->root, "zk");
+    struct find_result got;
+
+    world_copy_victim(world_text("%s/\xFF\n\x1B[2J", w->dir));
+    world_start(w, w->root, "exec \"./$(printf '\\377\\n\\033[2J')\"");
+    WAIT_UNTIL(strtol(world_read(w->out), NULL, 10) > 1);
+    world_write(f.pid_path, world_read(w->out));
+    got = find(w, &f);
+    assert_int_equal(got.kind, FIND_MISMATCH);
+    assert_non_null(strstr(got.text, "exe is ???[2J, expected zk"));
+}
+
+static void every_call_that_fails_is_an_error_or_said(void **state)
+{
+    struct world *w = *state;
+    struct find_want f = want(w, w->nobody, "victim");
+    struct find_result got;
+    struct err err;
+    int errors = 0, fd;
+
+    world_start(w, w->nobody, world_text("./victim"));
+    WAIT_UNTIL(world_read(w->out)[0]);
+    world_write(f.pid_path, world_read(w->out));
+    for (int nth = 1;; nth++) {
+        int result;
+
+        fd = dup(0);
+        close(fd);
+        sys_fault("any", nth, EMFILE);
+        result = find_process(&f, w->boot_id, &got, &err);
+        if (result) {
+            errors++;
+            assert_int_equal(err.sys, EMFILE);
+        } else if (got.kind == FIND_FOUND) {
+            close(got.pidfd);
+        } else {
+            fail_msg("call %d: %s", nth, got.text); /* trouble of ours is no answer */
+        }
+        assert_int_equal(dup(0), fd);
+        close(fd);
+        if (!sys_fault_hit())
+            break;
+    }
+    assert_true(errors > 15);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_name_fits_whole_or_not_at_all),
+        TEST(the_process_in_the_pid_file_is_found),
+        TEST(what_does_not_fit_is_said),
+        TEST(a_path_with_the_name_in_it_does_not_fit),
+        TEST(lies_in_a_pid_file_do_no_harm),
+        TEST(what_our_own_start_made_is_ours),
+        TEST(without_a_pid_file_the_exe_is_searched_for),
+        TEST(setup_path_may_be_a_link),
+        TEST(a_process_in_a_container_is_not_meant),
+        TEST(a_hostile_name_leaves_a_clean_text),
+        TEST(every_call_that_fails_is_an_error_or_said),
+    };
+
+    if (geteuid())
+        return WORLD_SKIPPED;
+    return cmocka_run_group_tests_name("find", tests, NULL, NULL);
+}

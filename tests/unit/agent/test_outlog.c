@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/outlog.h"
+
+#include "base/utf8.h"
+#include "tests/lib/agent_world.h"
+
+struct out {
+    struct world *w;
+    struct outlog *o;
+    char dir[96];
+};
+
+static int set_up(void **state)
+{
+    struct out *t = xalloc(sizeof(*t));
+    struct err err;
+
+    t->w = world_new();
+    snprintf(t->dir, sizeof(t->dir), "%s/logs", t->w->dir);
+    assert_int_equal(outlog_open(t->dir, &t->o, &err), 0);
+    *state = t;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct out *t = *state;
+
+    outlog_close(t->o);
+    world_free(t->w);
+    free(t);
+    return 0;
+}
+
+static const char *path_of(struct out *t, const char *name)
+{
+    return world_text("%s/%s", t->dir, name);
+}
+
+static struct outlog_file begin(struct out *t, const char *name)
+{
+    struct outlog_file f = { -1, 0 };
+    struct err err = { 0 };
+
+    if (outlog_begin(t->o, name, t->w->nobody->uid, t->w->nobody->gid, &f, &err))
+        fail_msg("%s", err.text);
+    return f;
+}
+
+static void say(struct outlog_file f, const char *bytes, size_t n)
+{
+    assert_int_equal(write(f.fd, bytes, n), n);
+}
+
+static const char *tail(struct out *t, const char *name, uint64_t from, size_t max)
+{
+    static struct buf b;
+    struct err err = { 0 };
+
+    buf_free(&b);
+    if (outlog_tail(t->o, name, from, max, &b, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(utf8_valid(buf_data(&b), b.len), b.len);
+    return buf_text(&b);
+}
+
+static bool trim(struct out *t, const char *name, uint64_t max)
+{
+    bool trimmed = false;
+    struct err err = { 0 };
+
+    if (outlog_trim(t->o, name, max, &trimmed, &err))
+        fail_msg("%s", err.text);
+    return trimmed;
+}
+
+static void names_are_safe_and_told_apart(void **state)
+{
+    static const char *const cases[][2] = {
+        { "ns:web_1", "ns%3Aweb_1" }, { "../../etc/passwd", "%2E%2E%2F%2E%2E%2Fetc%2Fpasswd" },
+        { ".hidden", "%2Ehidden" },   { "x.1", "x%2E1" },
+        { "a%b", "a%25b" },           { "\xE4\xB8\xAD", "%E4%B8%AD" },
+        { "a\nb", "a%0Ab" },
+    };
+    char name[OUTLOG_NAME_SIZE], other[OUTLOG_NAME_SIZE], text[1001];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        outlog_name(cases[i][0], name);
+        assert_string_equal(name, cases[i][1]);
+    }
+    outlog_name("", name);
+    assert_true(strlen(name) > 0);
+    memset(text, '/', sizeof(text) - 1);
+    text[1000] = '\0';
+    outlog_name(text, name);
+    text[999] = 'x'; /* far behind where it is cut */
+    outlog_name(text, other);
+    assert_true(strlen(name) < OUTLOG_NAME_SIZE && strlen(other) < OUTLOG_NAME_SIZE);
+    assert_string_not_equal(name, other);
+    for (const char *p = name; *p; p++)
+        assert_true(*p != '/' && *p != '.');
+}
+
+static void a_folder_that_is_not_ours_alone_is_refused(void **state)
+{
+    struct out *t = *state;
+    struct outlog *o;
+    struct err err;
+
+    assert_int_equal(chmod(t->dir, 0777), 0);
+    assert_int_equal(outlog_open(t->dir, &o, &err), -1);
+    assert_int_equal(err.code, ERR_DENIED);
+    assert_int_equal(chmod(t->dir, 0755), 0);
+    assert_int_equal(chown(t->dir, 65534, 65534), 0);
+    assert_int_equal(outlog_open(t->dir, &o, &err), -1);
+    assert_int_equal(err.code, ERR_DENIED);
+    assert_int_equal(symlink(t->w->dir, world_text("%s-link", t->dir)), 0);
+    assert_int_equal(outlog_open(world_text("%s-link", t->dir), &o, &err), -1);
+    assert_int_equal(outlog_open("/nowhere/at/all", &o, &err), -1);
+    assert_int_equal(err.sys, ENOENT);
+}
+
+static void a_process_writes_to_its_own_file(void **state)
+{
+    struct out *t = *state;
+    struct outlog_file f = begin(t, "web");
+    struct spawn_request r = { .command = "echo a; echo b > /dev/stderr; echo c >> /dev/stdout",
+                               .setup_path = t->w->dir,
+                               .user = t->w->nobody,
+                               .out_fd = f.fd,
+                               .cgroup_fd = -1 };
+    struct spawn_result got;
+    struct stat st;
+    struct err err;
+
+    assert_int_equal(fcntl(f.fd, F_GETFL) & O_APPEND, O_APPEND);
+    assert_int_equal(spawn(t->w->spawner, &r, &got, &err), 0);
+    t->w->started[t->w->n++] = got;
+    close(f.fd);
+    assert_int_equal(world_end(&got).code, 0);
+    /* Opened again, the second time without O_APPEND and truncated: its own affair. */
+    assert_string_equal(tail(t, "web", 0, OUTLOG_TAIL_BYTES), "b\nc\n");
+    assert_int_equal(stat(path_of(t, "web"), &st), 0);
+    assert_int_equal(st.st_uid, t->w->nobody->uid);
+    assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+static void what_is_not_a_file_of_ours_is_refused(void **state)
+{
+    struct out *t = *state;
+    struct outlog_file f;
+    struct buf b = { 0 };
+    struct err err;
+    bool trimmed;
+
+    assert_int_equal(symlink("/etc/passwd", path_of(t, "link")), 0);
+    assert_int_equal(outlog_begin(t->o, "link", 65534, 65534, &f, &err), -1);
+    assert_int_equal(err.sys, ELOOP);
+    assert_int_equal(outlog_trim(t->o, "link", 1, &trimmed, &err), -1);
+    assert_int_equal(outlog_tail(t->o, "link", 0, 100, &b, &err), -1);
+    assert_int_equal(mkfifo(path_of(t, "pipe"), 0666), 0);
+    assert_int_equal(outlog_tail(t->o, "pipe", 0, 100, &b, &err), -1);
+    assert_int_equal(err.code, ERR_DENIED);
+    assert_int_equal(mkdir(path_of(t, "dir"), 0755), 0);
+    assert_int_equal(outlog_begin(t->o, "dir", 65534, 65534, &f, &err), -1);
+    assert_int_equal(b.len, 0);
+}
+
+static void the_tail_is_text(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t n;
+        size_t max;
+        const char *tail;
+    } cases[] = {
+#define BYTES(text) text, sizeof(text) - 1
+        { BYTES("hello\n"), 100, "hello\n" },
+        { BYTES("hello\n"), 3, "lo\n" },
+        { BYTES(""), 100, "" },
+        { BYTES("a\0b"), 100,
+          "a\xEF\xBF\xBD"
+          "b" },
+        { BYTES("\xFFx"), 100, "\xEF\xBF\xBDx" },
+        { BYTES("x\xC3"), 100, "x\xEF\xBF\xBD" },
+        { BYTES("a\xE4\xB8\xAD"), 3, "\xE4\xB8\xAD" },
+        { BYTES("a\xE4\xB8\xADz"), 3, "z" }, /* cut inside of it */
+        { BYTES("a\xE4\xB8\xADz"), 2, "z" },
+        { BYTES("\x80\x80\x80\x80z"), 100, "\xEF\xBF\xBDz" },
+#undef BYTES
+    };
+    struct out *t = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct outlog_file f = begin(t, "x");
+        struct err err;
+
+        say(f, cases[i].bytes, cases[i].n);
+        close(f.fd);
+        if (strcmp(tail(t, "x", 0, cases[i].max), cases[i].tail) != 0)
+            fail_msg("case %zu: %s", i, tail(t, "x", 0, cases[i].max));
+        assert_int_equal(outlog_remove(t->o, "x", &err), 0);
+    }
+    assert_string_equal(tail(t, "x", 0, 100), ""); /* there is none */
+}
+
+static void what_was_there_before_can_be_left_out(void **state)
+{
+    struct out *t = *state;
+    struct outlog_file f = begin(t, "x");
+
+    assert_int_equal(f.from, 0);
+    say(f, "before\n", 7);
+    close(f.fd);
+    f = begin(t, "x");
+    assert_int_equal(f.from, 7);
+    say(f, "after\n", 6);
+    close(f.fd);
+    assert_string_equal(tail(t, "x", f.from, 100), "after\n");
+    assert_string_equal(tail(t, "x", f.from, 3), "er\n");
+    assert_string_equal(tail(t, "x", 0, 100), "before\nafter\n");
+    assert_string_equal(tail(t, "x", 100, 100), "before\nafter\n"); /* trimmed since */
+}
+
+static void last_lines_are_counted_from_the_end(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t lines;
+        const char *last;
+    } cases[] = {
+        { "a\nb\nc\n", 2, "b\nc\n" },
+        { "a\nb\nc", 2, "b\nc" },
+        { "a\nb\n", 5, "a\nb\n" },
+        { "a\n\n\n", 2, "\n\n" },
+        { "", 3, "" },
+        { "a", 1, "a" },
+        { "\n", 1, "\n" },
+        { "a\nb\n", 0, "" },
+        { "a\nb\n", 1, "b\n" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        size_t n = strlen(cases[i].text);
+
+        assert_string_equal(cases[i].text + outlog_last_lines(cases[i].text, n, cases[i].lines),
+                            cases[i].last);
+    }
+}
+
+/* Numbered lines, so that one that is missing or doubled shows. */
+static void add_lines(struct outlog_file f, int from, int to)
+{
+    for (int i = from; i < to; i++)
+        say(f, world_text("%07d\n", i), 8);
+}
+
+static void trimming_keeps_the_newest_and_the_writer(void **state)
+{
+    struct out *t = *state;
+    struct outlog_file f = begin(t, "x");
+    const char *text;
+    struct stat st;
+    int first;
+
+    add_lines(f, 0, 3000);
+    assert_false(trim(t, "x", 24000));
+    assert_true(trim(t, "x", 16000));
+    assert_false(trim(t, "x", 16000));
+    add_lines(f, 3000, 3100); /* with the descriptor it had all the time */
+    close(f.fd);
+    assert_int_equal(stat(path_of(t, "x"), &st), 0);
+    assert_true(st.st_size < 800 + 4096);
+    assert_int_equal(stat(path_of(t, "x.1"), &st), 0);
+    assert_true(st.st_size <= 16000);
+    text = tail(t, "x", 0, 60000);
+    first = (int)strtol(text, NULL, 10);
+    assert_int_equal(first, 1000); /* 16,000 bytes of 24,000 were kept */
+    for (int i = first; i < 3100; i++, text += 8)
+        assert_int_equal(strtol(text, NULL, 10), i);
+    assert_string_equal(text, "");
+}
+
+/* Where blocks can not be taken off the front, by copying and truncating. */
+static void trimming_works_on_any_file_system(void **state)
+{
+    struct out *t = *state;
+    struct outlog_file f = begin(t, "x");
+    struct stat st;
+
+    add_lines(f, 0, 3000);
+    sys_fault("fallocate", 1, EOPNOTSUPP);
+    assert_true(trim(t, "x", 16000));
+    assert_true(sys_fault_hit());
+    assert_int_equal(stat(path_of(t, "x"), &st), 0);
+    assert_int_equal(st.st_size, 0);
+    add_lines(f, 3000, 3001);
+    close(f.fd);
+    assert_int_equal(stat(path_of(t, "x"), &st), 0);
+    assert_int_equal(st.st_size, 8);
+    assert_string_equal(tail(t, "x", 0, 16), "0002999\n0003000\n");
+}
+
+static void a_file_of_any_size_can_be_trimmed(void **state)
+{
+    struct out *t = *state;
+
+    for (int lines = 1; lines < 1600; lines += 37) {
+        struct outlog_file f = begin(t, "x");
+        struct err err;
+
+        add_lines(f, 0, lines);
+        assert_int_equal(trim(t, "x", 2048), lines * 8 > 2048);
+        add_lines(f, lines, lines + 1);
+        close(f.fd);
+        assert_string_equal(tail(t, "x", 0, 8), world_text("%07d\n", lines));
+        assert_int_equal(outlog_remove(t->o, "x", &err), 0);
+    }
+}
+
+/* Whether the file system can take blocks off the front of a file. */
+static bool can_collapse(struct out *t)
+{
+    int fd = open(path_of(t, "probe"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    bool can = !ftruncate(fd, 1 << 16) && !fallocate(fd, FALLOC_FL_COLLAPSE_RANGE, 0, 4096);
+
+    close(fd);
+    return can;
+}
+
+/* The lines of a file and of the one before it, one number each, go up by one. */
+static bool check_lines(struct out *t, long *last)
+{
+    const char *text = tail(t, "x", 0, 1 << 20), *at = strchr(text, '\n');
+    long before = -1;
+
+    for (at = at ? at + 1 : text; strchr(at, '\n'); at = strchr(at, '\n') + 1) {
+        long n = strtol(at, NULL, 10);
+
+        if (before >= 0 && n != before + 1)
+            fail_msg("%ld follows %ld", n, before);
+        before = n;
+    }
+    *last = before;
+    return before > 0;
+}
+
+static void nothing_is_lost_under_a_writers_hands(void **state)
+{
+    enum { MAX = 32 * 1024, TRIMS = 20 };
+    struct out *t = *state;
+    struct outlog_file f = begin(t, "x");
+    struct spawn_request r = { .command = "i=0; while test $i -lt 50000000; do echo $i; "
+                                          "i=$((i+1)); done",
+                               .setup_path = t->w->dir,
+                               .user = t->w->nobody,
+                               .out_fd = f.fd,
+                               .cgroup_fd = -1 };
+    struct spawn_result got;
+    struct err err;
+    long last = 0;
+
+    if (!can_collapse(t))
+        skip();
+    assert_int_equal(spawn(t->w->spawner, &r, &got, &err), 0);
+    t->w->started[t->w->n++] = got;
+    close(f.fd);
+    for (int trims = 0; trims < TRIMS; trims++) {
+        WAIT_UNTIL(trim(t, "x", MAX));
+        assert_true(check_lines(t, &last));
+        assert_false(world_ended(got.pidfd));
+    }
+    assert_true(last > TRIMS * MAX / 8);
+}
+
+static void a_flood_is_bounded(void **state)
+{
+    enum { MAX = 256 * 1024 };
+    struct out *t = *state;
+    struct outlog_file f = begin(t, "x");
+    struct spawn_request r = { .command = "./victim --flood",
+                               .setup_path = t->w->dir,
+                               .user = t->w->nobody,
+                               .out_fd = f.fd,
+                               .cgroup_fd = -1 };
+    struct spawn_result got;
+    struct stat st;
+    struct err err;
+    int trims = 0;
+
+    assert_int_equal(spawn(t->w->spawner, &r, &got, &err), 0);
+    t->w->started[t->w->n++] = got;
+    close(f.fd);
+    WAIT_UNTIL((trims += trim(t, "x", MAX)) >= 20);
+    assert_int_equal(ident_signal(got.pidfd, SIGKILL, &err), 0);
+    assert_int_equal(world_end(&got).code, SIGKILL);
+    (void)trim(t, "x", MAX);
+    assert_int_equal(stat(path_of(t, "x"), &st), 0);
+    assert_true(st.st_size <= MAX);
+    assert_int_equal(stat(path_of(t, "x.1"), &st), 0);
+    assert_true(st.st_size <= MAX);
+}
+
+static void every_call_that_fails_is_an_error_and_loses_nothing(void **state)
+{
+    struct out *t = *state;
+    int failures = 0;
+
+    for (int nth = 1;; nth++) {
+        struct outlog_file f = begin(t, "x");
+        struct err err = { 0 };
+        bool trimmed;
+
+        add_lines(f, 0, 2000);
+        sys_fault("any", nth, ENOSPC);
+        if (outlog_trim(t->o, "x", 8000, &trimmed, &err)) {
+            failures++;
+            assert_int_equal(err.sys, ENOSPC);
+        }
+        close(f.fd);
+        sys_fault("any", 0, 0);
+        assert_string_equal(tail(t, "x", 0, 16), "0001998\n0001999\n");
+        assert_int_equal(access(path_of(t, "x.2"), F_OK), -1);
+        assert_int_equal(outlog_remove(t->o, "x", &err), 0);
+        if (nth > 20)
+            break;
+    }
+    assert_true(failures >= 6);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_safe_and_told_apart),
+        TEST(a_folder_that_is_not_ours_alone_is_refused),
+        TEST(a_process_writes_to_its_own_file),
+        TEST(what_is_not_a_file_of_ours_is_refused),
+        TEST(the_tail_is_text),
+        TEST(what_was_there_before_can_be_left_out),
+        cmocka_unit_test(last_lines_are_counted_from_the_end),
+        TEST(trimming_keeps_the_newest_and_the_writer),
+        TEST(trimming_works_on_any_file_system),
+        TEST(a_file_of_any_size_can_be_trimmed),
+        TEST(nothing_is_lost_under_a_writers_hands),
+        TEST(a_flood_is_bounded),
+        TEST(every_call_that_fails_is_an_error_and_loses_nothing),
+    };
+
+    if (geteuid())
+        return WORLD_SKIPPED;
+    return cmocka_run_group_tests_name("outlog", tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/pidfile.h"
+
+#include <limits.h>
+
+#include "tests/lib/agent_world.h"
+
+static void the_first_number_counts(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t pid; /* 0: refused */
+        const char *why;
+    } cases[] = {
+        { "1234\n", 1234, NULL },
+        { "1234", 1234, NULL },
+        { " \n\t1234 and more 99\n", 1234, NULL },
+        { "1234\n/data/pg\n1699\n5432\n", 1234, NULL },
+        { "pid: 1234\n", 1234, NULL },
+        { "2", 2, NULL },
+        { "0002\r\n", 2, NULL },
+        { "4194304", 4194304, NULL },
+        { "", 0, "is empty" },
+        { "\n", 0, "holds no number" },
+        { "none\n", 0, "holds no number" },
+        { "0\n", 0, "names pid 0" },
+        { "1\n", 0, "names pid 1" },
+        { "01\n", 0, "names pid 1" },
+        { "-1234\n", 0, "negative" },
+        { "4194305", 0, "too large" },
+        { "99999999999999999999999999999999999999\n", 0, "too large" },
+        { "12\x01", 0, "binary" },
+        { "12\x7F", 0, "binary" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct err err = { 0 };
+        int64_t pid = 0;
+        int result = pidfile_parse(cases[i].text, strlen(cases[i].text), &pid, &err);
+
+        if (pid != cases[i].pid || result != (cases[i].pid ? 0 : -1))
+            fail_msg("%s: %lld", cases[i].text, (long long)pid);
+        if (result && !strstr(err.text, cases[i].why))
+            fail_msg("%s: %s", cases[i].text, err.text);
+    }
+}
+
+static void nul_and_size_are_seen(void **state)
+{
+    static char large[PIDFILE_MAX_BYTES + 1];
+    struct err err;
+    int64_t pid;
+
+    (void)state;
+    assert_int_equal(pidfile_parse("12\0\n", 4, &pid, &err), -1);
+    memset(large, ' ', sizeof(large));
+    large[0] = '5';
+    assert_int_equal(pidfile_parse(large, PIDFILE_MAX_BYTES, &pid, &err), 0);
+    assert_int_equal(pid, 5);
+    assert_int_equal(pidfile_parse(large, sizeof(large), &pid, &err), -1);
+}
+
+/* What leads to the file, and who owns what, made anew for each case in a folder of
+ * root's that only he can write to. */
+static const struct {
+    const char *make; /* for a shell of root's */
+    const char *path;
+    int64_t pid;      /* 0: refused */
+    const char *text; /* a part of why */
+} ways[] = {
+    { "echo 77 > p", "p", 77, NULL },
+    { "echo 77 > p; chown nobody p", "p", 77, NULL },
+    { "echo 77 > p; chown daemon p", "p", 0, "belongs to uid 1, expected uid 65534 or root" },
+    { "mkdir -p a/b; echo 77 > a/b/p", "a/./b/../b//p", 77, NULL },
+    { "mkdir a; echo 77 > a/p; ln -s a b", "b/p", 77, NULL }, /* as /var/run */
+    { "mkdir a; echo 77 > a/p; ln -s $PWD/a b", "b/p", 77, NULL },
+    { "echo 77 > p; ln -s p q", "q", 77, NULL },
+    { "echo 77 > p; ln -s p q; ln -s q r", "r", 77, NULL },
+    { "echo 77 > p; ln -s p q; chown -h nobody q", "q", 0, "symbolic link of uid 65534" },
+    { "mkdir u; echo 77 > u/p; ln -s p u/q; chown nobody u", "u/q", 0, "in a folder of uid 65534" },
+    { "mkdir u; ln -s /etc/shadow u/p; chown -h nobody u/p; chown nobody u", "u/p", 0,
+      "symbolic link" },
+    { "mkdir u; ln -s /etc u/d; chown -h nobody u/d; chown nobody u", "u/d/shadow", 0,
+      "symbolic link" },
+    { "mkdir u; echo 77 > u/p; ln -s p u/q; chmod 1777 u", "u/q", 0, "symbolic link" },
+    { "mkdir u; echo 77 > u/p; ln -s p u/q; chmod 775 u", "u/q", 0, "symbolic link" },
+    { "ln -s a b; ln -s b a", "a", 0, "more than 8 symbolic links" },
+    { "mkdir p", "p", 0, "not a regular file" },
+    { "mkfifo p", "p", 0, "not a regular file" },
+    { "mknod p c 1 3", "p", 0, "not a regular file" },
+    { ": > p", "p", 0, "p is empty, expected a pid" },
+    { "head -c 5000 /dev/zero > p", "p", 0, "holds 5000 bytes, expected a pid" },
+    { "head -c 100 /dev/zero > p", "p", 0, "holds binary data" },
+    { "truncate -s 10G p", "p", 0, "holds 10737418240 bytes" },
+    { "echo 1 > p", "p", 0, "names pid 1" },
+    { "cp /etc/passwd p; chmod 600 p", "p", 0, NULL },
+};
+
+static void in_folder(struct world *w, const char *script)
+{
+    pid_t pid = fork();
+    int status;
+
+    if (pid == 0) {
+        if (chdir(w->dir) || mkdir("t", 0755) || chdir("t"))
+            _exit(98);
+        execl("/bin/sh", "sh", "-ec", script, NULL);
+        _exit(99);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (status)
+        fail_msg("%s: %d", script, status);
+}
+
+static void only_a_safe_way_leads_to_a_pid(void **state)
+{
+    struct world *w = *state;
+
+    /* /tmp is not a folder that only root can write to, but no link stands in it. */
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+        const char *path = world_text("%s/t/%s", w->dir, ways[i].path);
+        struct err err = { 0 };
+        int64_t pid = 0;
+        int result;
+
+        in_folder(w, ways[i].make);
+        result = pidfile_read(path, w->nobody->uid, &pid, &err);
+        if (strstr(err.text, "root:"))
+            fail_msg("content is shown: %s", err.text);
+        if (ways[i].text || ways[i].pid) {
+            if (pid != ways[i].pid || result != (ways[i].pid ? 0 : -1))
+                fail_msg("%s: %lld %s", ways[i].make, (long long)pid, err.text);
+            if (result && (!strstr(err.text, ways[i].text) || !strstr(err.text, "pid file ")))
+                fail_msg("%s: %s", ways[i].make, err.text);
+            assert_int_not_equal(result && err.code == ERR_NOT_FOUND, true);
+        }
+        world_remove(world_text("%s/t", w->dir));
+    }
+}
+
+static void no_file_is_told_apart_from_a_bad_one(void **state)
+{
+    struct world *w = *state;
+    const char *missing[] = { "/nowhere/x.pid", world_text("%s/no.pid", w->dir),
+                              world_text("%s/no/x.pid", w->dir),
+                              world_text("%s/out/x.pid", w->dir) };
+    char huge[PATH_MAX + 100];
+    struct err err = { 0 };
+    int64_t pid;
+
+    for (size_t i = 0; i < ARRAY_LEN(missing); i++) {
+        assert_int_equal(pidfile_read(missing[i], 0, &pid, &err), -1);
+        assert_int_equal(err.code, ERR_NOT_FOUND);
+        assert_string_equal(err.text, world_text("there is no pid file %s", missing[i]));
+    }
+    assert_int_equal(pidfile_read("relative/x.pid", 0, &pid, &err), -1);
+    assert_int_equal(err.code, ERR_INVALID);
+    memset(huge, '/', sizeof(huge));
+    huge[sizeof(huge) - 1] = '\0';
+    assert_int_equal(pidfile_read(huge, 0, &pid, &err), -1);
+    assert_int_equal(err.code, ERR_INVALID);
+    assert_int_equal(pidfile_read("/", 0, &pid, &err), -1);
+    assert_int_equal(err.code, ERR_INVALID);
+}
+
+static void every_call_that_fails_is_an_error(void **state)
+{
+    struct world *w = *state;
+    const char *path = world_text("%s/t/q", w->dir);
+    struct err err;
+    int64_t pid;
+    int nth;
+
+    in_folder(w, "echo 77 > p; ln -s p q");
+    for (nth = 1;; nth++) {
+        int fd = dup(0);
+
+        close(fd);
+        sys_fault("any", nth, EMFILE);
+        if (!pidfile_read(path, 0, &pid, &err))
+            break;
+        assert_int_equal(err.code, ERR_SYSTEM);
+        assert_int_equal(err.sys, EMFILE);
+        assert_int_equal(dup(0), fd); /* none was left open */
+        close(fd);
+    }
+    assert_false(sys_fault_hit());
+    assert_true(nth > 12);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_number_counts), cmocka_unit_test(nul_and_size_are_seen),
+        TEST(only_a_safe_way_leads_to_a_pid),      TEST(no_file_is_told_apart_from_a_bad_one),
+        TEST(every_call_that_fails_is_an_error),
+    };
+
+    if (geteuid())
+        return WORLD_SKIPPED;
+    return cmocka_run_group_tests_name("pidfile", tests, NULL, NULL);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/migrations.h"
+
+#include "tests/lib/store_rig.h"
+
+static const char *const one[] = { "CREATE TABLE a (n BIGINT NOT NULL)", NULL };
+static const char *const two[] = { "INSERT INTO a (n) VALUES (1)", "INSERT INTO a (n) VALUES (2)",
+                                   NULL };
+static const char *const broken[] = { "INSERT INTO a (n) VALUES (3)",
+                                      "INSERT INTO b (n) VALUES (4)", NULL };
+static const char *const three[] = { "INSERT INTO a (n) VALUES (5)", NULL };
+
+static const struct migration first[] = { { "one", one }, { 0 } };
+static const struct migration second[] = { { "one", one }, { "two", two }, { 0 } };
+static const struct migration bad[] = { { "one", one }, { "two", two }, { "bad", broken }, { 0 } };
+static const struct migration mended[] = {
+    { "one", one }, { "two", two }, { "three", three }, { 0 }
+};
+
+struct number {
+    int64_t number;
+};
+static const struct field number_fields[] = { DB_NUMBER(number, number), { 0 } };
+static const struct shape number_shape = DB_SHAPE(number, number_fields);
+static const struct query total = { "SELECT COUNT(*) FROM a", .out = &number_shape };
+
+struct bench {
+    struct store_rig rig;
+    struct db *db;
+};
+
+static int setup(void **state)
+{
+    struct bench *b = xalloc(sizeof(*b));
+
+    store_rig_place(&b->rig);
+    if (db_open(b->rig.url, DB_WRITE, &b->db, &b->rig.err) ||
+        db_run(b->db, &(struct query){ "DROP TABLE IF EXISTS a" }, NULL, NULL, NULL, &b->rig.err))
+        fail_msg("%s", b->rig.err.text);
+    *state = b;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bench *b = *state;
+
+    db_close(b->db);
+    store_rig_remove(&b->rig);
+    free(b);
+    return 0;
+}
+
+static void migrate(struct bench *b, const struct migration *steps)
+{
+    if (migrations_run(b->db, steps, &b->rig.err))
+        fail_msg("%s", b->rig.err.text);
+}
+
+static int64_t rows(struct bench *b)
+{
+    struct list list;
+
+    assert_int_equal(db_run(b->db, &total, NULL, &b->rig.arena, &list, &b->rig.err), 0);
+    return ROW(number, list, 0)->number;
+}
+
+static void each_step_is_taken_once(void **state)
+{
+    migrate(*state, first);
+    assert_int_equal(rows(*state), 0);
+    for (int i = 0; i < 3; i++) {
+        migrate(*state, second);
+        assert_int_equal(rows(*state), 2);
+    }
+    migrate(*state, mended);
+    assert_int_equal(rows(*state), 3);
+}
+
+static void a_step_that_fails_leaves_nothing_of_itself(void **state)
+{
+    struct bench *b = *state;
+
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(migrations_run(b->db, bad, &b->rig.err), -1);
+        assert_non_null(strstr(b->rig.err.text, "step 3 (bad)"));
+        assert_false(db_is_in(b->db));
+        assert_int_equal(rows(b), 2); /* those before it stay */
+    }
+    migrate(b, mended);
+    assert_int_equal(rows(b), 3);
+}
+
+static void tables_of_a_newer_program_are_refused(void **state)
+{
+    struct bench *b = *state;
+
+    migrate(b, second);
+    assert_int_equal(migrations_run(b->db, first, &b->rig.err), -1);
+    assert_int_equal(b->rig.err.code, ERR_CONFLICT);
+    assert_non_null(strstr(b->rig.err.text, "version 2"));
+    assert_non_null(strstr(b->rig.err.text, "knows 1"));
+    assert_int_equal(rows(b), 2);
+}
+
+/* The whole store says so too, naming the file. */
+static void a_store_of_a_newer_program_is_refused(void **state)
+{
+    struct bench *b = *state;
+    static const struct query future = { "INSERT INTO schema_version (version) VALUES (1000)" };
+
+    migrate(b, store_migrations);
+    assert_int_equal(db_run(b->db, &future, NULL, NULL, NULL, &b->rig.err), 0);
+    db_close(b->db);
+    b->db = NULL;
+    b->rig.options.url = b->rig.url;
+    assert_int_equal(store_open(&b->rig.options, &b->rig.store, &b->rig.err), -1);
+    assert_int_equal(b->rig.err.code, ERR_CONFLICT);
+    assert_non_null(strstr(b->rig.err.text, b->rig.url));
+    assert_non_null(strstr(b->rig.err.text, "version 1000"));
+    assert_null(b->rig.store);
+}
+
+#define STEP_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STEP_TEST(each_step_is_taken_once),
+        STEP_TEST(a_step_that_fails_leaves_nothing_of_itself),
+        STEP_TEST(tables_of_a_newer_program_are_refused),
+        STEP_TEST(a_store_of_a_newer_program_is_refused),
+    };
+
+    return cmocka_run_group_tests_name("migrations", tests, NULL, NULL);
+}
