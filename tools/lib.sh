@@ -7,7 +7,7 @@
 
 # What each command needs installed.  A name that ends in '?' is installed where
 # the distribution has it; whoever uses it says so when it is not there.
-run_packages='gcc libc6-dev meson ninja-build pkg-config libevent-dev libssl-dev libyaml-dev'
+run_packages='gcc libc6-dev meson ninja-build pkg-config libevent-dev libssl-dev libyaml-dev libsqlite3-dev'
 test_packages="$run_packages clang libclang-rt-dev llvm clang-format-14? libcmocka-dev
     libjansson-dev python3 python3-pytest python3-pytest-xdist curl openssl iproute2 procps"
 bench_packages="$run_packages libjansson-dev python3"
@@ -41,8 +41,15 @@ say() {
 }
 
 die() {
+    die_with 1 "$@"
+}
+
+# die_with STATUS TEXT
+die_with() {
+    die_status=$1
+    shift
     printf '%s: %s\n' "${0##*/}" "$*" >&2
-    exit 1
+    exit "$die_status"
 }
 
 now_ms() {
@@ -64,14 +71,80 @@ cell() {
     cells "$1" | sed -n "${2}p"
 }
 
-# On a terminal: the label, the seconds so far and the last line of the log, until
-# the parent kills it or is gone.
+# --- On a terminal ------------------------------------------------------
+
+# Where a moving line goes.  Output that is on its way to a log is none for it, so
+# ./test moves it to where the terminal is.
+terminal=1 ticker_pid=''
+
+on_terminal() {
+    [ -t "$terminal" ]
+}
+
+clear_line() {
+    printf '\r\033[K' >&"$terminal"
+}
+
+# ticker LABEL COMMAND...: the label and what the command prints, which is given the
+# seconds so far, once a second until it is killed or the script is gone.
 ticker() {
-    ticks=0
+    ticker_label=$1 ticks=0
+    shift
     while kill -0 $$ 2>/dev/null; do
-        printf '\r\033[K%s... %s s  %s' "$1" "$ticks" "$(tail -n 1 "$2" | tr -cd '[:print:]' | cut -c 1-50)"
+        printf '\r\033[K%s... %s' "$ticker_label" "$("$@" "$ticks")" >&"$terminal"
         sleep 1
         ticks=$((ticks + 1))
+    done
+}
+
+start_ticker() {
+    ticker "$@" &
+    ticker_pid=$!
+}
+
+# That it was killed, as `wait` says of it, is no failure.
+end_ticker() {
+    [ -n "$ticker_pid" ] || return 0
+    kill "$ticker_pid" 2>/dev/null || :
+    wait "$ticker_pid" 2>/dev/null || :
+    ticker_pid=''
+    clear_line
+}
+
+# For a ticker: so_far LOG TICKS, time_left SECONDS TICKS.
+so_far() {
+    printf '%s s  %s' "$2" "$(tail -n 1 "$1" | tr -cd '[:print:]' | cut -c 1-50)"
+}
+
+time_left() {
+    printf '%s s left' "$(($1 > $2 ? $1 - $2 : 0))"
+}
+
+# Ctrl-C and SIGTERM end the script with a word, and not with half a line.
+interrupted() {
+    trap - INT TERM
+    end_ticker
+    ! on_terminal || clear_line
+    die_with "$1" interrupted
+}
+
+trap_signals() {
+    trap 'interrupted 130' INT
+    trap 'interrupted 143' TERM
+}
+
+# --- Commands with a log ------------------------------------------------
+
+# need_writable PATH...: ends the script where one of these is not ours to write, or
+# its folder is not if it is not there yet.
+need_writable() {
+    for path; do
+        there=$path
+        while [ ! -e "$there" ]; do
+            there=$(dirname "$there")
+        done
+        [ -w "$there" ] ||
+            die "cannot write to $(realpath "$there"): run as its owner, $(stat -c %U "$there")"
     done
 }
 
@@ -85,24 +158,21 @@ show_failure() {
 }
 
 # quietly LABEL LOG COMMAND...: runs it with its output in LOG, which is shown
-# only if it fails.
+# only if it fails.  It has a shell of its own: a trap of ours would otherwise run
+# inside the redirection, and speak to the log.
 quietly() {
-    quiet_label=$1 quiet_log=$2 quiet_start=$(now_ms) quiet_status=0 quiet_ticker=''
+    quiet_label=$1 quiet_log=$2 quiet_start=$(now_ms) quiet_status=0
     shift 2
+    need_writable "$quiet_log"
     mkdir -p "${quiet_log%/*}"
     : >"$quiet_log"
-    if [ -t 1 ]; then
-        ticker "$quiet_label" "$quiet_log" &
-        quiet_ticker=$!
+    if on_terminal; then
+        start_ticker "$quiet_label" so_far "$quiet_log"
     else
         say "$quiet_label..."
     fi
-    "$@" >>"$quiet_log" 2>&1 </dev/null || quiet_status=$?
-    if [ -n "$quiet_ticker" ]; then
-        kill "$quiet_ticker" 2>/dev/null
-        wait "$quiet_ticker" 2>/dev/null
-        printf '\r\033[K'
-    fi
+    ("$@") >>"$quiet_log" 2>&1 </dev/null || quiet_status=$?
+    end_ticker
     if [ "$quiet_status" -eq 0 ]; then
         say "$quiet_label: done in $(seconds_since "$quiet_start") s"
         return 0
@@ -220,7 +290,8 @@ locked_build() {
 build() {
     build_row=$(builds | grep "^$1 ")
     build_dir=build/$1 build_cc=$(cell "$build_row" 2) build_options=$(cell "$build_row" 3)
-    build_tools="$PWD, meson $(meson --version), $($build_cc --version | head -n 1)"
+    build_tools="$(pwd -P), meson $(meson --version), $($build_cc --version | head -n 1)"
+    need_writable build "$build_dir" "$build_dir.lock"
     mkdir -p "$build_dir"
     quietly "building $build_dir ($build_cc)" "build/log/$1.log" locked_build
 }

@@ -96,7 +96,8 @@ static int write_file(const char *path, const struct buf *page, struct err *err)
     return put == (ssize_t)page->len ? 0 : err_sys(err, "write %s", path);
 }
 
-static int check_file(const char *path, const struct buf *page, struct err *err)
+static int check_file(const char *path, const struct buf *page, const char *program,
+                      const char *dir, struct err *err)
 {
     struct buf old = { 0 };
     bool same;
@@ -108,8 +109,8 @@ static int check_file(const char *path, const struct buf *page, struct err *err)
     same = old.len == page->len && memcmp(buf_data(&old), buf_data(page), page->len) == 0;
     buf_free(&old);
     return same ? 0
-                : err_set(err, ERR_CONFLICT,
-                          "%s is not what the tables say; run holdfast-docs to renew it", path);
+                : err_set(err, ERR_CONFLICT, "%s is not what the tables say; to renew it: %s %s",
+                          path, program, dir);
 }
 
 int main(int argc, char **argv)
@@ -133,7 +134,7 @@ int main(int argc, char **argv)
         while (page.len && buf_data(&page)[page.len - 1] == '\n')
             buf_truncate(&page, page.len - 1);
         buf_addc(&page, '\n');
-        if (check ? check_file(path, &page, &err) : write_file(path, &page, &err)) {
+        if (check ? check_file(path, &page, argv[0], dir, &err) : write_file(path, &page, &err)) {
             fprintf(stderr, "%s\n", err.text);
             failed = 1;
         }

@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/sys.h"
 #include "server/health.h"
 #include "server/settings.h"
 #include "wire/http.h"
@@ -23,18 +25,33 @@ struct server {
     struct http_server *http;
     int64_t started_ms;
     bool stopping;
+    struct timer tick, stop;
+    uint64_t refused[HTTP_REASONS]; /* as of the last tick */
 };
+
+/* How often refusals are written down, however many there are. */
+enum { TICK_MS = 10 * 1000 };
+
+/* How long a stop waits for the requests in work. */
+enum { STOP_MS = 30 * 1000 };
+
+/* Descriptors that are not connections: log, epoll, listeners, signals. */
+enum { OTHER_FDS = 64 };
 
 static struct health health_now(const struct server *s)
 {
     const struct http_counters *c = http_server_counters(s->http);
+    uint64_t refused = 0;
 
+    for (size_t i = 0; i < HTTP_REASONS; i++)
+        refused += c->refused[i];
     return (struct health){
         .status = s->stopping ? "stopping" : "ok",
         .version = HOLDFAST_VERSION,
         .uptime_s = (loop_now_ms(s->loop) - s->started_ms) / 1000,
         .connections = (int64_t)c->connections,
         .requests = (int64_t)c->requests,
+        .refused = (int64_t)refused,
     };
 }
 
@@ -108,6 +125,30 @@ static void on_trouble(void *arg, const struct err *err)
 
 static const struct http_owner owner = { on_head, on_request, NULL, on_trouble };
 
+/* One line for all that were turned away since the last, by reason. */
+static void log_refusals(struct server *s)
+{
+    const struct http_counters *c = http_server_counters(s->http);
+    struct log_field fields[HTTP_REASONS + 1] = { 0 };
+    size_t n = 0;
+
+    for (size_t i = 0; i < HTTP_REASONS; i++) {
+        if (c->refused[i] > s->refused[i])
+            fields[n++] = log_int(http_reason_name(i), (int64_t)(c->refused[i] - s->refused[i]));
+        s->refused[i] = c->refused[i];
+    }
+    if (n)
+        log_line(s->log, LOG_WARN, "turned clients away, by reason", fields);
+}
+
+static void on_tick(void *arg)
+{
+    struct server *s = arg;
+
+    log_refusals(s);
+    timer_set(s->loop, &s->tick, TICK_MS);
+}
+
 static void on_empty(void *arg)
 {
     struct server *s = arg;
@@ -115,17 +156,31 @@ static void on_empty(void *arg)
     loop_stop(s->loop);
 }
 
+static void on_stop_late(void *arg)
+{
+    struct server *s = arg;
+
+    LOG(s->log, LOG_WARN, "stopping with requests in work",
+        log_int("connections", (int64_t)http_server_counters(s->http)->connections));
+    loop_stop(s->loop);
+}
+
 static void on_stop(void *arg, int number)
 {
     struct server *s = arg;
 
-    LOG(s->log, LOG_INFO, s->stopping ? "stopping now" : "stopping", log_int("signal", number));
     if (s->stopping) {
+        LOG(s->log, LOG_INFO, "stopping now", log_int("signal", number));
         loop_stop(s->loop);
         return;
     }
     s->stopping = true;
     http_server_drain(s->http, on_empty, s);
+    timer_init(&s->stop, on_stop_late, s);
+    timer_set(s->loop, &s->stop, STOP_MS);
+    LOG(s->log, LOG_INFO, "stopping", log_int("signal", number),
+        log_int("connections_in_work", (int64_t)http_server_counters(s->http)->connections),
+        log_str("hint", "a second signal ends it at once"));
 }
 
 static void on_hangup(void *arg, int number)
@@ -136,6 +191,8 @@ static void on_hangup(void *arg, int number)
     (void)number;
     if (log_reopen(s->log, &err))
         LOG(s->log, LOG_ERROR, "the log file stays as it was", log_err(&err));
+    else
+        LOG(s->log, LOG_INFO, "the log file was opened again");
 }
 
 static int catch_signals(struct server *s, struct err *err)
@@ -157,7 +214,8 @@ static int make_tls(struct server *s, const struct address *at, struct err *err)
     if (!wanted && !address_is_loopback(at))
         return err_set(
             err, ERR_INVALID,
-            "listen: %s is not a loopback address, which needs TLS: set tls.cert and tls.key",
+            "listen: %s is not a loopback address; off loopback the server needs TLS: set "
+            "tls.cert and tls.key",
             s->settings.listen);
     if (!wanted)
         return 0;
@@ -166,11 +224,41 @@ static int make_tls(struct server *s, const struct address *at, struct err *err)
     return tls_server_new(&config, &s->tls, err);
 }
 
+/* As many descriptors as we may have; fewer than connections is worth a word. */
+static void raise_fd_limit(struct server *s)
+{
+    struct rlimit limit;
+
+    if (sys_prlimit(RLIMIT_NOFILE, NULL, &limit))
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)sys_prlimit(RLIMIT_NOFILE, &limit,
+                      NULL); /* then it stays as it was, and the line below is true */
+    if (sys_prlimit(RLIMIT_NOFILE, NULL, &limit) ||
+        limit.rlim_cur >= (rlim_t)s->settings.http.connections + OTHER_FDS)
+        return;
+    LOG(s->log, LOG_WARN, "fewer files may be open than connections are allowed; raise ulimit -n",
+        log_int("open_files", (int64_t)limit.rlim_cur),
+        log_int("http.connections", s->settings.http.connections));
+}
+
+static void say_ready(struct server *s, const struct address *at)
+{
+    const char *scheme = s->tls ? "https" : "http";
+    char text[ADDRESS_TEXT_SIZE];
+
+    address_print(at, text);
+    LOG(s->log, LOG_INFO, "ready", log_str("version", HOLDFAST_VERSION), log_str("listen", text),
+        log_str("health", arena_printf(&s->arena, "%s://%s/healthz", scheme, text)));
+    printf("holdfast-server %s: %s://%s/ (for machines: /healthz); Ctrl-C ends it\n",
+           HOLDFAST_VERSION, scheme, text);
+    fflush(stdout);
+}
+
 static int start(struct server *s, struct err *err)
 {
     struct http_limits limits = http_limits_default;
     struct address at, real;
-    char text[ADDRESS_TEXT_SIZE];
 
     limits.connections_max = (size_t)s->settings.http.connections;
     limits.per_address_max = (size_t)s->settings.http.connections_per_address;
@@ -185,9 +273,10 @@ static int start(struct server *s, struct err *err)
     s->http = http_server_new(s->loop, &limits, &owner, s);
     if (http_server_listen(s->http, &at, s->tls, &real, err))
         return -1;
-    address_print(&real, text);
-    LOG(s->log, LOG_INFO, "ready", log_str("version", HOLDFAST_VERSION), log_str("listen", text),
-        log_str("health", arena_printf(&s->arena, "http%s://%s/healthz", s->tls ? "s" : "", text)));
+    timer_init(&s->tick, on_tick, s);
+    timer_set(s->loop, &s->tick, TICK_MS);
+    raise_fd_limit(s);
+    say_ready(s, &real);
     return 0;
 }
 
@@ -217,6 +306,7 @@ static int run(struct server *s, struct err *err)
                 err) ||
         start(s, err) || loop_run(s->loop, err))
         return -1;
+    log_refusals(s);
     LOG(s->log, LOG_INFO, "stopped");
     return 0;
 }

@@ -11,6 +11,7 @@ static const struct field fields[] = {
     { "uptime_seconds", .type = FIELD_INT, AT(uptime_s), .doc = "since its start" },
     { "connections", .type = FIELD_INT, AT(connections), .doc = "to the API, now" },
     { "requests", .type = FIELD_INT, AT(requests), .doc = "served since its start" },
+    { "refused", .type = FIELD_INT, AT(refused), .doc = "requests and connections turned away since its start" },
     { 0 },
 };
 /* clang-format on */
@@ -42,6 +43,7 @@ void health_page(const struct health *h, struct buf *out)
     put_row(out, "Uptime, seconds", "运行时间（秒）", h->uptime_s);
     put_row(out, "Connections", "连接数", h->connections);
     put_row(out, "Requests served", "已处理请求", h->requests);
+    put_row(out, "Turned away", "已拒绝", h->refused);
     buf_puts(out,
              "</table>\n<p><small>For machines: <a href=\"/healthz\">/healthz</a></small></p>\n"
              "</body></html>\n");

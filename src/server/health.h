@@ -11,7 +11,7 @@
 struct health {
     const char *status; /* "ok"; "stopping" while the last requests are served */
     const char *version;
-    int64_t uptime_s, connections, requests;
+    int64_t uptime_s, connections, requests, refused;
 };
 
 extern const struct shape health_shape;

@@ -3,6 +3,7 @@
 #include "server/settings.h"
 
 #include "base/log.h"
+#include "wire/http.h"
 
 #define AT(member) .offset = offsetof(struct server_settings, member)
 #define IN(part, member)                                                                           \
@@ -30,15 +31,15 @@ static const struct shape log_shape = { "log", sizeof(((struct server_settings *
 
 static const struct field http_fields[] = {
     { "connections", .type = FIELD_INT, IN(http, connections), .min = 1, .max = 1000000,
-      .fallback = 10000, .doc = "most connections to the API at one time" },
+      .fallback = HTTP_CONNECTIONS_MAX, .doc = "most connections to the API at one time" },
     { "connections_per_address", .type = FIELD_INT, IN(http, connections_per_address), .min = 1,
-      .max = 1000000, .fallback = 1000, .doc = "most of them from one address" },
-    { "header_seconds", .type = FIELD_INT, IN(http, header_s), .min = 1, .max = 3600, .fallback = 10,
-      .doc = "a request's head must be complete in this time" },
-    { "idle_seconds", .type = FIELD_INT, IN(http, idle_s), .min = 1, .max = 86400, .fallback = 75,
-      .doc = "a connection without a request is closed after this time" },
+      .max = 1000000, .fallback = HTTP_PER_ADDRESS_MAX, .doc = "most of them from one address" },
+    { "header_seconds", .type = FIELD_INT, IN(http, header_s), .min = 1, .max = 3600, .fallback = HTTP_HEADER_S,
+      .doc = "a request's head must be complete in this time, a new connection's first included" },
+    { "idle_seconds", .type = FIELD_INT, IN(http, idle_s), .min = 1, .max = 86400, .fallback = HTTP_IDLE_S,
+      .doc = "a connection is closed after this time between two requests" },
     { "body_bytes_total", .type = FIELD_INT, IN(http, body_bytes_total), .min = 1 << 20,
-      .max = (int64_t)1 << 40, .fallback = 256 << 20,
+      .max = (int64_t)1 << 40, .fallback = HTTP_BODY_BUDGET,
       .doc = "most memory all request bodies together may take" },
     { 0 },
 };
@@ -46,7 +47,7 @@ static const struct shape http_shape = { "http", sizeof(((struct server_settings
 
 static const struct field fields[] = {
     { "listen", .type = FIELD_STR, AT(listen), .min = 1, .max = 128, .fallback_text = "127.0.0.1:7020",
-      .doc = "address of the API and the console; off loopback it needs TLS" },
+      .doc = "address to serve on; off loopback it needs TLS" },
     { "tls", .type = FIELD_OBJ, AT(tls), .sub = &tls_shape, .doc = "encryption of the API" },
     { "log", .type = FIELD_OBJ, AT(log), .sub = &log_shape, .doc = "what is written down" },
     { "http", .type = FIELD_OBJ, AT(http), .sub = &http_shape, .doc = "what clients may take" },
@@ -57,7 +58,7 @@ static const struct shape shape = { "server settings", sizeof(struct server_sett
 
 const struct config_spec server_config = {
     .program = "holdfast-server",
-    .about = "The Holdfast server: the API, the console and the agents' link.",
+    .about = "The Holdfast server.  It serves its health, for now.",
     .env_prefix = "HOLDFAST_SERVER",
     .default_file = "/etc/holdfast/server.yaml",
     .shape = &shape,

@@ -7,23 +7,17 @@
 #include "wire/config.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "wire/shape_text.h"
 #include "wire/yaml.h"
 
-enum {
-    SETTINGS_MAX = 128,
-    DEPTH_MAX = 4,
-    FLAG_SETTING = 1000,
-    FLAG_CONFIG,
-    FLAG_HELP,
-    FLAG_VERSION
-};
+enum { SETTINGS_MAX = 128, DEPTH_MAX = 4 };
 
 struct setting {
     const struct field *path[DEPTH_MAX]; /* outermost first */
@@ -90,6 +84,8 @@ static int apply(const struct config_spec *spec, const struct setting *s, const 
     struct buf json = { 0 };
     int failed;
 
+    if (utf8_valid(text, strlen(text)) != strlen(text))
+        return err_set(err, ERR_INVALID, "%s: %s: is not valid UTF-8", source, s->dotted);
     for (size_t i = 0; i < s->depth; i++)
         buf_printf(&json, "{\"%s\":", s->path[i]->name);
     buf_quote(&json, text, strlen(text));
@@ -171,11 +167,15 @@ static int read_flags(const struct settings *all, int argc, char *const *argv, s
         const char *word = argv[i], *text = strchr(word, '='), *name;
         const struct setting *s;
 
+        if (!strcmp(word, "-h"))
+            word = "--help";
         if (strncmp(word, "--", 2) != 0)
             return err_set(err, ERR_INVALID, "%s: not an option, see --help", word);
         name = arena_memdup(a, word + 2, text ? (size_t)(text - word - 2) : strlen(word + 2));
-        ret->help |= !strcmp(word, "--help");
-        ret->version |= !strcmp(word, "--version");
+        if ((!strcmp(name, "help") || !strcmp(name, "version")) && text)
+            return err_set(err, ERR_INVALID, "--%s: takes no value", name);
+        ret->help |= !strcmp(name, "help");
+        ret->version |= !strcmp(name, "version");
         if (ret->help || ret->version)
             continue;
         s = find_flag(all, name);
@@ -224,7 +224,9 @@ static void put_default(const struct field *f, struct buf *out)
     struct buf text = { 0 };
 
     field_default(f, &text);
-    if (text.len > 2)
+    if (f->flags & FIELD_REQUIRED)
+        buf_puts(out, " (required)");
+    else if (text.len > 2)
         buf_printf(out, " (default %.*s)", (int)text.len - 2, buf_data(&text) + 1);
     buf_free(&text);
 }
@@ -277,11 +279,19 @@ static const char *help_text(const struct config_spec *spec, const struct settin
     return copy;
 }
 
-static int read_file(const struct config_spec *spec, const char *named, struct arena *a, void *out,
-                     const char **ret_file, struct err *err)
+/* A default file that is not there is none; one that can not be read is a failure. */
+static int read_file(const struct config_spec *spec, const char *named, const char *source,
+                     struct arena *a, void *out, const char **ret_file, struct err *err)
 {
-    *ret_file = named ? named : access(spec->default_file, F_OK) == 0 ? spec->default_file : NULL;
-    return *ret_file ? yaml_read_file(spec->shape, *ret_file, a, out, err) : 0;
+    *ret_file = named ? named : spec->default_file;
+    if (!**ret_file)
+        return err_set(err, ERR_INVALID, "%s: is empty, and should name a file", source);
+    if (!yaml_read_file(spec->shape, *ret_file, a, out, err))
+        return 0;
+    if (named)
+        return err->code == ERR_SYSTEM ? err_wrap(err, "%s", source) : -1;
+    *ret_file = NULL;
+    return err->sys == ENOENT || err->sys == ENOTDIR ? 0 : -1;
 }
 
 int config_load(const struct config_spec *spec, int argc, char *const *argv, char *const *env,
@@ -302,7 +312,9 @@ int config_load(const struct config_spec *spec, int argc, char *const *argv, cha
     }
     shape_defaults(spec->shape, out);
     if (read_environment(spec, all, env, a, NULL, &file, err) ||
-        read_file(spec, flags->file ? flags->file : file, a, out, &ret->file, err) ||
+        read_file(spec, flags->file ? flags->file : file,
+                  flags->file ? "--config" : arena_printf(a, "%s_CONFIG", spec->env_prefix), a, out,
+                  &ret->file, err) ||
         read_environment(spec, all, env, a, out, &file, err))
         return -1;
     for (size_t i = 0; i < flags->n; i++) {

@@ -10,18 +10,19 @@
 #include "base/sys.h"
 #include "wire/http_conn.h"
 
-enum { IN_MAX = 64 * 1024, OUT_SLACK = 512 * 1024 };
+enum { IN_MAX = HTTP_HEAD_MAX, OUT_SLACK = 512 * 1024 };
 
 const struct http_limits http_limits_default = {
-    .header_ms = 10 * 1000,
-    .idle_ms = 75 * 1000,
+    .header_ms = HTTP_HEADER_S * 1000,
+    .idle_ms = HTTP_IDLE_S * 1000,
     .body_grace_ms = 10 * 1000,
     .body_rate = 1024,
     .write_ms = 30 * 1000,
     .linger_ms = 2 * 1000,
-    .connections_max = 10000,
-    .per_address_max = 1000,
-    .body_budget_bytes = 256 * 1024 * 1024,
+    .connections_max = HTTP_CONNECTIONS_MAX,
+    .per_address_max = HTTP_PER_ADDRESS_MAX,
+    .body_budget_bytes = HTTP_BODY_BUDGET,
+    .answer_budget_bytes = 512 * 1024 * 1024,
     .stream_max_bytes = 1024 * 1024,
 };
 
@@ -120,7 +121,7 @@ static void on_accept(void *arg, int fd, const struct address *from)
         turn_away(s, fd, door->tls, HTTP_CONNECTIONS);
         return;
     }
-    address_print_host(from, host);
+    address_print_net(from, host);
     address_print(from, text);
     peer = peer_of(s, host);
     if (peer->connections >= s->limits.per_address_max) {

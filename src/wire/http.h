@@ -16,7 +16,8 @@
  * One request of a connection is in work at a time; further ones wait unread.  A
  * connection is closed after every refusal, and after an answer that was given
  * before the body had been read.  Memory grows with what has come, never by what
- * was announced, and all of it is bounded by http_limits. */
+ * was announced: bodies and answers are bounded by their budgets, the rest by the
+ * number of connections: each keeps at most HTTP_HEAD_MAX bytes unread. */
 #ifndef WIRE_HTTP_H
 #define WIRE_HTTP_H
 
@@ -25,18 +26,27 @@
 #include "wire/listen.h"
 #include "wire/tls.h"
 
+/* The defaults that programs let their users change. */
+enum {
+    HTTP_HEADER_S = 10,
+    HTTP_IDLE_S = 75,
+    HTTP_CONNECTIONS_MAX = 10000,
+    HTTP_PER_ADDRESS_MAX = 1000,
+    HTTP_BODY_BUDGET = 256 * 1024 * 1024,
+};
+
 struct http_limits {
-    int64_t header_ms; /* 10 s: for a head, from its first byte; the first one's from accept */
-    int64_t idle_ms;   /* 75 s: between requests */
+    int64_t header_ms; /* for a head, from its first byte; the first one's from accept */
+    int64_t idle_ms;   /* between requests */
     /* A body has body_grace_ms (10 s) to itself; of every further such time it
      * must bring body_rate (1,024) bytes a second. */
     int64_t body_grace_ms, body_rate;
-    int64_t write_ms;         /* 30 s: in which a waiting answer must get some bytes forward */
-    int64_t linger_ms;        /* 2 s: for the peer to take the last answer and close */
-    size_t connections_max;   /* 10,000 */
-    size_t per_address_max;   /* 1,000 */
-    size_t body_budget_bytes; /* 256 MiB: bodies of all requests together; else 503 */
-    size_t stream_max_bytes;  /* 1 MiB: a streamed answer's unsent bytes */
+    int64_t write_ms;  /* 30 s: a waiting answer too must get on at body_rate, measured so often */
+    int64_t linger_ms; /* 2 s: for the peer to take the last answer and close */
+    size_t connections_max, per_address_max;
+    size_t body_budget_bytes;   /* bodies of all requests together; else 503 */
+    size_t answer_budget_bytes; /* 512 MiB: answers that have not gone out; else 503 */
+    size_t stream_max_bytes;    /* 1 MiB: a streamed answer's unsent bytes */
 };
 extern const struct http_limits http_limits_default;
 
@@ -84,8 +94,8 @@ const char *http_reason_name(enum http_reason reason); /* "bad_head" */
 struct http_counters {
     uint64_t accepted, requests, bytes_in, bytes_out; /* since the start */
     uint64_t refused[HTTP_REASONS];
-    uint64_t connections;               /* now, those that are being closed included */
-    uint64_t open_requests, body_bytes; /* now */
+    uint64_t connections; /* now, those that are being closed included */
+    uint64_t open_requests, body_bytes, answer_bytes; /* now */
 };
 const struct http_counters *http_server_counters(const struct http_server *s);
 

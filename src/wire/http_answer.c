@@ -15,7 +15,9 @@
 enum { TOGETHER_MAX = 16 * 1024, PIECE_MAX = 256 * 1024 };
 
 const char http_full_answer[] = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
-                                "Content-Length: 0\r\n\r\n";
+                                "Content-Type: application/json; charset=utf-8\r\n"
+                                "Content-Length: 50\r\n\r\n"
+                                "{\"error\":\"too many connections, try again later\"}\n";
 
 static const struct {
     int status;
@@ -284,9 +286,12 @@ void http_answer(struct http_req *req, int status, const struct http_field *extr
         answer_nobody(r);
         return;
     }
-    r->conn->body = taken;
-    r->conn->rest = buf_data(&taken);
-    r->conn->rest_n = taken.len;
+    if (!http_conn_keep_body(r->conn, &taken)) {
+        buf_free(&taken);
+        a = (struct reply){ .status = 503, .framing = FRAMED_LENGTH };
+    }
+    r->conn->rest = buf_data(&r->conn->body);
+    r->conn->rest_n = r->conn->body.len;
     answer(r->conn, r, &a);
 }
 
@@ -414,13 +419,14 @@ void http_conn_continue(struct http_conn *c)
 
 void http_conn_refuse(struct http_conn *c, enum http_reason why, int status, const char *text)
 {
-    struct reply a = { status, NULL, "text/plain; charset=utf-8", FRAMED_LENGTH, 0 };
+    struct reply a = { status, NULL, "application/json; charset=utf-8", FRAMED_LENGTH, 0 };
     struct http_request *r = c->req;
 
     c->server->counters.refused[why]++;
     http_conn_enter(c);
-    buf_puts(&c->body, text);
-    buf_addc(&c->body, '\n');
+    buf_puts(&c->body, "{\"error\":");
+    buf_quote(&c->body, text, strlen(text));
+    buf_puts(&c->body, "}\n");
     a.length = c->body.len;
     c->rest = buf_data(&c->body);
     c->rest_n = is_head(r) ? 0 : c->body.len;

@@ -58,6 +58,27 @@ void http_request_gone(struct http_request *r, enum http_gone tell)
 
 /* ---- the life of a connection */
 
+bool http_conn_keep_body(struct http_conn *c, struct buf *body)
+{
+    struct http_counters *n = &c->server->counters;
+
+    if (n->answer_bytes + body->cap > c->server->limits.answer_budget_bytes) {
+        n->refused[HTTP_OVER_BUDGET]++;
+        return false;
+    }
+    n->answer_bytes += body->cap;
+    c->body_cap = body->cap;
+    c->body = *body;
+    return true;
+}
+
+static void drop_body(struct http_conn *c)
+{
+    c->server->counters.answer_bytes -= c->body_cap;
+    c->body_cap = 0;
+    buf_free(&c->body);
+}
+
 static void destroy(struct http_conn *c)
 {
     buf_free(&c->body);
@@ -83,6 +104,7 @@ static void let_go(struct http_conn *c, enum http_gone tell)
 
     c->is_closed = true;
     c->req = NULL;
+    drop_body(c);
     timer_stop(c->server->loop, &c->timer);
     if (r)
         http_request_gone(r, tell);
@@ -147,8 +169,8 @@ static void resume(struct http_conn *c)
 
 void http_conn_next(struct http_conn *c)
 {
-    buf_free(&c->body);
-    if (!c->keeps || (c->has_ended && !c->is_paused)) {
+    drop_body(c);
+    if (!c->keeps || c->server->is_draining || (c->has_ended && !c->is_paused)) {
         http_conn_end(c);
         return;
     }
@@ -222,10 +244,7 @@ static size_t read_chunked(struct http_conn *c, const char *bytes, size_t n)
 
 static size_t read_body(struct http_conn *c, const char *bytes, size_t n)
 {
-    size_t taken = c->req->pub.head.chunked ? read_chunked(c, bytes, n) : read_plain(c, bytes, n);
-
-    c->moved += (int64_t)taken;
-    return taken;
+    return c->req->pub.head.chunked ? read_chunked(c, bytes, n) : read_plain(c, bytes, n);
 }
 
 /* `has_more`: bytes of the body have come with the head, so the peer does not
@@ -245,7 +264,6 @@ static void begin_body(struct http_conn *c, bool has_more)
     }
     if (r->pub.head.expects_continue && !has_more)
         http_conn_continue(c);
-    c->moved = 0;
     c->mark = -1;
     http_conn_deadline(c, c->server->limits.body_grace_ms);
 }
@@ -377,26 +395,28 @@ static void late_head(struct http_conn *c)
 static void check_body(struct http_conn *c)
 {
     const struct http_limits *l = &c->server->limits;
+    int64_t received = (int64_t)c->req->body_bytes;
 
-    if (c->mark >= 0 && (c->moved - c->mark) * 1000 < l->body_rate * l->body_grace_ms) {
+    if (c->mark >= 0 && (received - c->mark) * 1000 < l->body_rate * l->body_grace_ms) {
         http_conn_refuse(c, HTTP_SLOW_BODY, 408, "body: too slow");
         return;
     }
-    c->mark = c->moved;
+    c->mark = received;
     http_conn_deadline(c, l->body_grace_ms);
 }
 
 static void check_reader(struct http_conn *c)
 {
+    const struct http_limits *l = &c->server->limits;
     int64_t progress = http_conn_progress(c);
 
-    if (progress <= c->mark) {
+    if ((progress - c->mark) * 1000 < l->body_rate * l->write_ms) {
         c->server->counters.refused[HTTP_SLOW_READER]++;
         http_conn_drop(c, HTTP_TELL);
         return;
     }
     c->mark = progress;
-    http_conn_deadline(c, c->server->limits.write_ms);
+    http_conn_deadline(c, l->write_ms);
 }
 
 static void (*const late[CONN_STATES])(struct http_conn *c) = {

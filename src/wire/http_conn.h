@@ -57,8 +57,9 @@ struct http_conn {
     struct http_request *req; /* NULL between requests, and once it is answered */
     struct timer timer;       /* goes off at deadline_ms or before */
     int64_t deadline_ms;      /* 0: none */
-    int64_t moved, mark;      /* bytes moved in the state's direction; at the last check */
+    int64_t moved, mark;      /* bytes of the answer written; bytes moved at the last check */
     struct buf body;          /* of the answer, if it is ours to free */
+    size_t body_cap;          /* what of the budget it holds */
     const char *rest;         /* what of it is still to be written */
     size_t rest_n;
     unsigned depth;
@@ -101,20 +102,19 @@ int http_conn_new(struct http_server *s, int fd, struct tls *tls, struct http_pe
                   const char *address, struct err *err);
 void http_conn_enter(struct http_conn *c);
 void http_conn_leave(struct http_conn *c);
-
 enum http_gone { HTTP_TELL, HTTP_QUIET }; /* the owner of the request in work */
 void http_conn_end(struct http_conn *c);  /* in order */
 void http_conn_drop(struct http_conn *c, enum http_gone tell); /* at once */
-
-void http_conn_deadline(struct http_conn *c, int64_t in_ms); /* 0: none */
-void http_conn_next(struct http_conn *c);                    /* the answer has gone out */
+void http_conn_deadline(struct http_conn *c, int64_t in_ms);   /* 0: none */
+void http_conn_next(struct http_conn *c);                      /* the answer has gone out */
 void http_request_free(struct http_request *r);
 void http_request_gone(struct http_request *r, enum http_gone tell);
 
+bool http_conn_keep_body(struct http_conn *c, struct buf *body); /* false: over the budget */
 void http_conn_refuse(struct http_conn *c, enum http_reason why, int status, const char *text);
-void http_conn_continue(struct http_conn *c);          /* 100 */
-void http_conn_pump(struct http_conn *c);              /* goes on writing the answer */
-int64_t http_conn_progress(const struct http_conn *c); /* bytes the socket has taken */
-extern const char http_full_answer[];                  /* to a connection over the caps */
+void http_conn_continue(struct http_conn *c); /* 100 */
+void http_conn_pump(struct http_conn *c);     /* goes on writing the answer */
+int64_t http_conn_progress(const struct http_conn *c);
+extern const char http_full_answer[]; /* to a connection over the caps */
 
 #endif

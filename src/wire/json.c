@@ -416,6 +416,11 @@ int json_note_key(struct json *j, const struct json_walk *w)
 
     if (!j->arena)
         return 0;
+    if (j->keys.n - w->mark >= JSON_KEYS_MAX) {
+        json_fail(j, w->key.p - 1, "more than %d keys in one object", JSON_KEYS_MAX);
+        j->err->code = ERR_LIMIT;
+        return -1;
+    }
     if (w->key.escaped)
         key = json_text_copy(&w->key, j->arena, &n);
     if (json_keys_push(&j->keys, w->mark, key, n))

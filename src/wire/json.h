@@ -22,8 +22,11 @@
 #include "base/err.h"
 #include "wire/json_keys.h"
 
-/* The exact value of every double takes fewer bytes. */
-enum { JSON_DEPTH_MAX = 64, JSON_NUMBER_MAX = 1100 };
+enum {
+    JSON_DEPTH_MAX = 64,
+    JSON_NUMBER_MAX = 1100, /* bytes; the exact value of every double takes fewer */
+    JSON_KEYS_MAX = 10000,  /* of one object; more would cost a hostile body little and us much */
+};
 
 enum json_kind {
     JSON_KIND_NULL,

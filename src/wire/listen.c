@@ -149,6 +149,16 @@ void address_print_host(const struct address *a, char to[ADDRESS_TEXT_SIZE])
         print_unix(&plain, to);
 }
 
+void address_print_net(const struct address *a, char to[ADDRESS_TEXT_SIZE])
+{
+    struct address plain = *a;
+
+    unmap(&plain);
+    if (plain.u.any.sa_family == AF_INET6)
+        memset(&plain.u.v6.sin6_addr.s6_addr[8], 0, 8);
+    address_print_host(&plain, to);
+}
+
 bool address_is_loopback(const struct address *a)
 {
     struct address plain = *a;

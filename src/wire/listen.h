@@ -31,8 +31,11 @@ enum { ADDRESS_TEXT_SIZE = 128 };
 int address_parse(const char *text, struct address *ret, struct err *err);
 void address_print(const struct address *a, char to[ADDRESS_TEXT_SIZE]);
 bool address_is_loopback(const struct address *a); /* a unix socket is */
-/* The host part only, without the port: what a cap per address counts by. */
+/* The host part only, without the port. */
 void address_print_host(const struct address *a, char to[ADDRESS_TEXT_SIZE]);
+/* What a cap per address counts by: the host, or of IPv6 its /64, which is what one
+ * client usually has. */
+void address_print_net(const struct address *a, char to[ADDRESS_TEXT_SIZE]);
 
 struct listener;
 

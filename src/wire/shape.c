@@ -282,7 +282,7 @@ static int read_entry(struct reader *r, const struct shape_place *p, const struc
 
     r->at = w->key.p - 1;
     if (json_note_key(r->j, w))
-        return reject(r, &here, "given twice");
+        return r->j->err->code == ERR_LIMIT ? -1 : reject(r, &here, "given twice");
     if (take_str(r, &here, key, text, n, at_offset(at, key->offset)) || peek(r, &kind))
         return -1;
     return read_value(r, &here, value, kind, at_offset(at, value->offset));
@@ -497,11 +497,21 @@ static int fill_absent(struct reader *r, const struct shape_place *p, const stru
 static int pass_over(struct reader *r, const struct shape_place *p, const struct json_walk *w)
 {
     r->at = w->key.p - 1;
+    if ((r->flags & SHAPE_STRICT) && memchr(p->name, '.', p->n))
+        return reject(r, p,
+                      "no such setting; one inside another is written { outer: { inner: ... } }");
     if (r->flags & SHAPE_STRICT)
-        return reject(r, p, "no such setting");
+        return reject(r, p, "no such setting, see --help");
     if (json_note_key(r->j, w))
-        return reject(r, p, "given twice");
+        return r->j->err->code == ERR_LIMIT ? -1 : reject(r, p, "given twice");
     return json_skip(r->j);
+}
+
+static int reject_twice(struct reader *r, const struct shape_place *p, const struct field *f)
+{
+    if (field_is_called(f->name, p->name, p->n))
+        return reject(r, p, "given twice");
+    return reject(r, p, "given twice, it is another name of %s", f->name);
 }
 
 static int read_object(struct reader *r, const struct shape_place *p, const struct shape *s,
@@ -534,7 +544,7 @@ static int read_object(struct reader *r, const struct shape_place *p, const stru
         }
         r->at = w.key.p - 1;
         if (seen >> (f - s->fields) & 1)
-            return reject(r, &here, "given twice (as %s)", f->name);
+            return reject_twice(r, &here, f);
         seen |= (uint64_t)1 << (f - s->fields);
         next = f + 1;
         if (read_member(r, &here, f, out))

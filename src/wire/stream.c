@@ -21,11 +21,12 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/sys.h"
+#include "wire/plain.h"
 
 enum {
-    SCRATCH = 64 * 1024,          /* read at once, on the stack */
-    TURN_MAX = 256 * 1024,        /* handled per wake-up, so that others get their turn */
-    DISCARD_MAX = 4 * 1024 * 1024 /* thrown away while ending */
+    SCRATCH = 64 * 1024,           /* read at once, on the stack */
+    TURN_MAX = 256 * 1024,         /* handled per wake-up, so that others get their turn */
+    DISCARD_MAX = 64 * 1024 * 1024 /* thrown away while ending: more than a body may have */
 };
 
 enum state {
@@ -81,36 +82,7 @@ static void fail(struct stream *s, const struct err *why)
     timer_set(s->loop, &s->timer, 0);
 }
 
-/* ---- the socket, plain or TLS, in the terms of tls.h ---- */
-
-static enum tls_status plain_read(int fd, void *to, size_t n, size_t *ret_got, struct err *err)
-{
-    ssize_t got = sys_recv(fd, to, n);
-
-    if (got < 0 && sys_again())
-        return TLS_WANT_READ;
-    if (got < 0) {
-        err_sys(err, "read from the peer");
-        return TLS_FAILED;
-    }
-    *ret_got = (size_t)got;
-    return got ? TLS_OK : TLS_END;
-}
-
-static enum tls_status plain_write(int fd, const void *from, size_t n, size_t *ret_put,
-                                   struct err *err)
-{
-    ssize_t put = sys_send(fd, from, n);
-
-    if (put < 0 && sys_again())
-        return TLS_WANT_WRITE;
-    if (put < 0) {
-        err_sys(err, "write to the peer");
-        return TLS_FAILED;
-    }
-    *ret_put = (size_t)put;
-    return TLS_OK;
-}
+/* ---- the socket, plain or TLS ---- */
 
 /* Whether a read that gave `got` of `asked` bytes has left nothing behind; the
  * loop tells when more comes. */
@@ -255,7 +227,7 @@ static void read_in(struct stream *s)
     size_t seen = 0;
     struct err err;
 
-    while (is_reading(s) && s->in.len < s->limits.in_max && seen < TURN_MAX) {
+    while (is_reading(s) && !s->timer.place && s->in.len < s->limits.in_max && seen < TURN_MAX) {
         size_t room = s->limits.in_max - s->in.len, got = 0;
         enum tls_status st;
 
@@ -282,7 +254,7 @@ static void go_on(struct stream *s)
 {
     if (s->in.len > 0 && is_reading(s))
         show_kept(s);
-    if (is_reading(s) && s->tls && tls_conn_has_pending(s->tls))
+    if (is_reading(s) && !s->timer.place && s->tls && tls_conn_has_pending(s->tls))
         read_in(s);
 }
 
@@ -442,6 +414,13 @@ void stream_end(struct stream *s)
     else if (s->state >= ACCEPTED)
         s->state = ENDING;
     settle(s, false);
+}
+
+int stream_peer(const struct stream *s, struct cert_facts *ret, struct err *err)
+{
+    if (!s->tls)
+        return err_set(err, ERR_NOT_FOUND, "the connection is not encrypted");
+    return tls_conn_peer(s->tls, ret, err);
 }
 
 void stream_free(struct stream *s)

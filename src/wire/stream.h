@@ -65,6 +65,9 @@ int stream_new(struct loop *loop, int fd, struct tls *tls, const char *host,
 void stream_write(struct stream *s, const void *bytes, size_t n);
 size_t stream_pending(const struct stream *s); /* bytes kept, not yet taken by the socket */
 
+/* From on_ready() on; see tls_conn_peer(). */
+int stream_peer(const struct stream *s, struct cert_facts *ret, struct err *err);
+
 void stream_pause(struct stream *s);  /* neither on_bytes() nor an end in order until resumed */
 void stream_resume(struct stream *s); /* shows what was kept, from the next turn on */
 

@@ -39,6 +39,17 @@ static int fail(struct convert *c, const yaml_mark_t *at, const char *what)
     return err_set(c->err, ERR_MALFORMED, "%s:%zu: %s", c->name, (size_t)at->line + 1, what);
 }
 
+/* libyaml's words, and what they mostly mean. */
+static int fail_parse(struct convert *c)
+{
+    const yaml_parser_t *p = &c->parser;
+    const char *problem = p->problem ? p->problem : "not YAML";
+    bool is_tab = strstr(problem, "cannot start any token") != NULL;
+
+    return err_set(c->err, ERR_MALFORMED, "%s:%zu: %s%s", c->name, (size_t)p->problem_mark.line + 1,
+                   problem, is_tab ? "; is it a tab? indent with spaces" : "");
+}
+
 static void add_mark(struct convert *c, const yaml_mark_t *at)
 {
     if (c->n_marks == c->marks_cap) {
@@ -159,8 +170,7 @@ static int convert_all(struct convert *c)
         int failed;
 
         if (!yaml_parser_parse(&c->parser, &event))
-            return fail(c, &c->parser.problem_mark,
-                        c->parser.problem ? c->parser.problem : "not YAML");
+            return fail_parse(c);
         end = event.type == YAML_STREAM_END_EVENT;
         failed = on_event(c, &event);
         yaml_event_delete(&event);
@@ -232,10 +242,16 @@ int yaml_read_file(const struct shape *s, const char *path, struct arena *a, voi
 {
     struct buf text = { 0 };
     int fd = sys_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0), failed;
+    struct stat st;
 
     if (fd < 0)
         return err_sys(err, "open %s", path);
-    failed = read_whole(fd, path, &text, err);
+    if (sys_fstat(fd, &st))
+        failed = err_sys(err, "stat %s", path);
+    else if (!S_ISREG(st.st_mode)) /* a pipe might keep us waiting, or be empty for now */
+        failed = err_set(err, ERR_INVALID, "%s: is not a regular file", path);
+    else
+        failed = read_whole(fd, path, &text, err);
     sys_close(fd);
     if (!failed)
         failed = yaml_read(s, path, buf_text(&text), text.len, a, out, err);

@@ -32,7 +32,9 @@ static void check_error(const struct err *err)
 {
     size_t n = strlen(err->text);
 
-    must((err->code == ERR_INVALID || err->code == ERR_MALFORMED) && n > 0, "no error is set");
+    must((err->code == ERR_INVALID || err->code == ERR_MALFORMED || err->code == ERR_LIMIT) &&
+             n > 0,
+         "no error is set");
     must(utf8_valid(err->text, n) == n, "an error that is not UTF-8");
     for (size_t i = 0; i < n; i++)
         must((unsigned char)err->text[i] >= 32 && err->text[i] != 127, "an error of two lines");

@@ -26,6 +26,7 @@ GOOD = {
     "server uses link": ("src/server/a.c", C + '#include "link/hello.h"\n'),
     "bin uses all": ("src/bin/a.c", C + '#include "api/routes.h"\n#include "agent/core.h"\n'),
     "door of libevent": ("src/base/loop.c", C + "#include <event2/event.h>\n"),
+    "door of OpenSSL": ("src/wire/cert.c", C + "#include <openssl/x509v3.h>\n"),
     "door of SQLite": ("src/store/db_sqlite.c", C + "#include <sqlite3.h>\n"),
     "jansson in a test": ("tests/fuzz/fuzz_json.c", C + "#include <jansson.h>\n"),
     "unit test uses its own": ("tests/unit/wire/test_a.c", C + '#include "wire/a.h"\n#include "tests/lib/r.h"\n'),

@@ -90,6 +90,13 @@ def test_what_is_right_is_served_in_order(shared, request_, answers):
     assert answer.count(b"HTTP/1.1 200 ") == answers == answer.count(b"HTTP/1.1 ")
 
 
+@pytest.mark.parametrize("n", [64, 65, 128, 129, 512])
+def test_all_of_many_requests_are_served_although_their_sender_has_ended(shared, n):
+    head = b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: "
+    request = head + b"y" * (128 - len(head) - 4) + b"\r\n\r\n"  # so that pieces of 16 KiB end with one
+    assert shared.exchange(request * n).count(b"HTTP/1.1 200 ") == n
+
+
 def test_requests_come_byte_by_byte(shared):
     with shared.connect() as s:
         for i in range(len(LAST)):

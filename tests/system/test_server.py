@@ -39,7 +39,7 @@ def test_other_requests_get_their_status(server, method, path, status):
      "--http-connections: http.connections: must be an integer from 1 to 1000000, not 0"),
     ([], {"HOLDFAST_SERVER_LOG_LEVEL": "loud"}, 2, "HOLDFAST_SERVER_LOG_LEVEL: log.level: must be one of"),
     (["--config", "/nowhere/x.yaml"], {}, 2, "open /nowhere/x.yaml: No such file or directory"),
-    (["--listen", "0.0.0.0:0"], {}, 1, "is not a loopback address, which needs TLS: set tls.cert and tls.key"),
+    (["--listen", "0.0.0.0:0"], {}, 1, "is not a loopback address; off loopback the server needs TLS: set tls.cert and tls.key"),
     (["--listen", "127.0.0.1:99999"], {}, 1, "the port must be 0 to 65535"),
     (["--listen", "example.com:80"], {}, 1, "example.com:80"),
     (["--tls-cert", "/nowhere/c.pem"], {}, 1, "tls.cert and tls.key: either both or none"),
@@ -58,6 +58,26 @@ def test_a_setting_in_the_file_is_refused_with_its_line(holdfast, tmp_path):
     program = holdfast.run("holdfast-server", "--config", tmp_path / "s.yaml")
     assert program.process.returncode == 2
     assert f"{tmp_path}/s.yaml:3: log.levle: no such setting" in program.err
+
+
+def test_it_says_where_it_is_once_it_is_there(server):
+    s = server()
+    s.program.wait_until(lambda: f"http://127.0.0.1:{s.port}/ " in s.program.out, "the line on standard output")
+
+
+def test_refusals_are_counted_and_written_down_by_reason(server):
+    s = server()
+    for _ in range(3):
+        s.exchange(b"nonsense\r\n\r\n")
+    with urllib.request.urlopen(f"http://{s.host}:{s.port}/healthz") as answer:
+        assert json.load(answer)["refused"] == 3
+    assert s.program.stop() == 0
+    assert s.program.logs(text="turned clients away, by reason")[0]["bad_head"] == 3
+
+
+def test_fewer_files_than_connections_is_worth_a_word(server):
+    s = server("--http-connections", "1000000")
+    assert s.program.logs(level="warn")[0]["http.connections"] == 1000000
 
 
 def test_help_and_version_go_to_standard_output(holdfast):
@@ -110,6 +130,7 @@ def test_sighup_opens_the_log_again(holdfast, tmp_path):
     assert "stopped" in log.read_text() and "stopped" not in old.read_text()
 
 
+@pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1_1 is deprecated")
 def test_tls_is_served_with_the_certificate_given(holdfast, tmp_path):
     cert, key = tmp_path / "c.pem", tmp_path / "k.pem"
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",

@@ -84,6 +84,9 @@ static inline void on_request(void *arg, struct http_req *req)
     } else if (!strcmp(path, "/evil-stream")) {
         w->held[w->n_held++] = req;
         http_stream_begin(req, 200, evil, NULL);
+    } else if (!strcmp(path, "/copy")) {
+        buf_add(&body, buf_data(&w->large), w->large.len);
+        http_answer(req, 200, NULL, NULL, &body);
     } else if (!strcmp(path, "/large")) {
         http_answer_const(req, 200, NULL, NULL, buf_data(&w->large), w->large.len);
     } else if (!strcmp(path, "/peer")) {

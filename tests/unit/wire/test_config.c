@@ -89,6 +89,24 @@ static void a_flag_names_the_file_before_the_environment_does(void **state)
     arena_free(&a);
 }
 
+static void a_default_file_that_can_not_be_read_is_not_passed_over(void **state)
+{
+    const struct config_spec other = { "prog", "A program.", "PROG", "/proc/self/mem",
+                                       &test_settings_shape };
+    struct arena a = { 0 };
+    struct err err = { 0 };
+    struct config_loaded loaded;
+    struct test_settings s;
+    static const char *const words[] = { "prog", "--name=x", NULL }, *const env[] = { NULL };
+
+    (void)state;
+    assert_int_equal(
+        config_load(&other, 2, (char *const *)words, (char *const *)env, &a, &s, &loaded, &err),
+        -1);
+    assert_non_null(strstr(err.text, "/proc/self/mem"));
+    arena_free(&a);
+}
+
 static void every_kind_of_value_can_be_a_flag(void **state)
 {
     struct arena a = { 0 };
@@ -136,7 +154,12 @@ static void errors_name_the_source(void **state)
           "environment variable PROG_NOPE: no such setting, see --help" },
         { { "prog", "--config", "/nowhere/x" },
           { 0 },
-          "open /nowhere/x: No such file or directory" },
+          "--config: open /nowhere/x: No such file or directory" },
+        { { "prog", "--config", "" }, { 0 }, "--config: is empty, and should name a file" },
+        { { "prog", "--config", "/dev/null" }, { 0 }, "/dev/null: is not a regular file" },
+        { { "prog", "--name", "a\xff" }, { 0 }, "--name: name: is not valid UTF-8" },
+        { { "prog" }, { "PROG_CONFIG=" }, "PROG_CONFIG: is empty, and should name a file" },
+        { { "prog", "--help=x" }, { 0 }, "--help: takes no value" },
         { { "prog" },
           { 0 },
           "name: required; set it in the configuration file, by --name or by PROG_NAME" },
@@ -169,6 +192,8 @@ static void help_version_and_reference_come_from_the_rows(void **state)
     (void)state;
     assert_int_equal(load(WORDS("--help"), NULL, &a, &s, &loaded, &err), 0);
     assert_non_null(strstr(loaded.show, "Usage: prog [options]"));
+    assert_non_null(
+        strstr(loaded.show, "--name TEXT                what it is called (required)\n"));
     assert_non_null(strstr(loaded.show, "--port N                   its port (default 7020)\n"));
     assert_non_null(
         strstr(loaded.show, "--level WORD               how much: low, high (default high)\n"));
@@ -187,6 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(later_places_win),
         cmocka_unit_test(a_flag_names_the_file_before_the_environment_does),
+        cmocka_unit_test(a_default_file_that_can_not_be_read_is_not_passed_over),
         cmocka_unit_test(every_kind_of_value_can_be_a_flag),
         cmocka_unit_test(errors_name_the_source),
         cmocka_unit_test(help_version_and_reference_come_from_the_rows),

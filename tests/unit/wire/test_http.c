@@ -239,22 +239,23 @@ static const struct {
     const char *request, *status, *text;
     enum http_reason reason;
 } refusals[] = {
-    { "GET / HTTP/1.1\r\nHost : a\r\n\r\n", " 400 ", "header 1: space before the colon\n",
+    { "GET / HTTP/1.1\r\nHost : a\r\n\r\n", " 400 ", "header 1: space before the colon\"}\n",
       HTTP_BAD_HEAD },
-    { "GET / HTTP/2.0\r\n", " 505 ", "not 1.0 or 1.1\n", HTTP_BAD_HEAD },
-    { "\x16\x03\x01", " 400 ", "no method\n", HTTP_BAD_HEAD },
-    { "POST /" HOST "Transfer-Encoding: gzip\r\n\r\n", " 501 ", "is not chunked\n", HTTP_BAD_HEAD },
-    { "POST /" HOST "Expect: x\r\n\r\n", " 417 ", "is not 100-continue\n", HTTP_BAD_HEAD },
+    { "GET / HTTP/2.0\r\n", " 505 ", "not 1.0 or 1.1\"}\n", HTTP_BAD_HEAD },
+    { "\x16\x03\x01", " 400 ", "no method\"}\n", HTTP_BAD_HEAD },
+    { "POST /" HOST "Transfer-Encoding: gzip\r\n\r\n", " 501 ", "is not chunked\"}\n",
+      HTTP_BAD_HEAD },
+    { "POST /" HOST "Expect: x\r\n\r\n", " 417 ", "is not 100-continue\"}\n", HTTP_BAD_HEAD },
     { "POST /" HOST "Transfer-Encoding: chunked\r\n\r\n1\r\nab", " 400 ",
-      "chunk 1: data is longer than its size\n", HTTP_BAD_BODY },
-    { "POST /none" HOST "Content-Length: 1\r\n\r\n", " 413 ", "larger than is allowed here\n",
+      "chunk 1: data is longer than its size\"}\n", HTTP_BAD_BODY },
+    { "POST /none" HOST "Content-Length: 1\r\n\r\n", " 413 ", "larger than is allowed here\"}\n",
       HTTP_LARGE_BODY },
     { "POST /none" HOST "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n", " 413 ",
-      "larger than is allowed here\n", HTTP_LARGE_BODY },
+      "larger than is allowed here\"}\n", HTTP_LARGE_BODY },
     { "POST /" HOST "Content-Length: 4097\r\nExpect: 100-continue\r\n\r\n", " 413 ",
-      "larger than is allowed here\n", HTTP_LARGE_BODY },
+      "larger than is allowed here\"}\n", HTTP_LARGE_BODY },
     { "POST /" HOST "Content-Length: 9223372036854775799\r\n\r\n", " 413 ",
-      "larger than is allowed here\n", HTTP_LARGE_BODY },
+      "larger than is allowed here\"}\n", HTTP_LARGE_BODY },
 };
 
 static void a_refusal_says_why_and_closes(void **state)

@@ -160,9 +160,16 @@ static void a_steady_body_may_take_long(void **state)
 }
 
 /* More than sockets hold. */
-static struct world *world_with_large_answer(void)
+static void emptied(void *arg)
 {
-    struct world *w = world_new(NULL);
+    struct world *w = arg;
+
+    w->emptied++;
+}
+
+static struct world *world_with_large_answer(const struct http_limits *limits)
+{
+    struct world *w = world_new(limits);
 
     w->large.len = 32 << 20;
     w->large.block = xalloc(w->large.len);
@@ -172,7 +179,7 @@ static struct world *world_with_large_answer(void)
 
 static void a_client_that_does_not_read_its_answer_is_cut_off(void **state)
 {
-    struct world *w = world_with_large_answer();
+    struct world *w = world_with_large_answer(NULL);
     struct client c = client_open(w);
 
     (void)state;
@@ -189,7 +196,7 @@ static void a_client_that_does_not_read_its_answer_is_cut_off(void **state)
 
 static void a_client_that_reads_slowly_gets_its_answer(void **state)
 {
-    struct world *w = world_with_large_answer();
+    struct world *w = world_with_large_answer(NULL);
     struct client c = client_open(w);
     int pauses = 0;
 
@@ -208,6 +215,84 @@ static void a_client_that_reads_slowly_gets_its_answer(void **state)
     assert_true(c.ended && pauses > 2);
     assert_true(c.in.len > w->large.len);
     assert_int_equal(refused(w, HTTP_SLOW_READER), 0);
+    client_close(&c);
+    world_free(w);
+}
+
+/* A byte now and then is not reading. */
+static void a_client_that_dribbles_is_cut_off(void **state)
+{
+    struct world *w = world_with_large_answer(NULL);
+    struct client c = client_open(w);
+    char byte;
+
+    (void)state;
+    client_send(&c, "GET /large" HOST "\r\n");
+    turns(w, 50);
+    for (int i = 0; i < 4 && !refused(w, HTTP_SLOW_READER); i++) {
+        assert_int_equal(read(c.fd, &byte, 1), 1);
+        turns(w, 5);
+        pass_time(w, http_limits_default.write_ms);
+    }
+    assert_int_equal(refused(w, HTTP_SLOW_READER), 1);
+    client_close(&c);
+    world_free(w);
+}
+
+static void answers_share_one_budget(void **state)
+{
+    struct http_limits limits = http_limits_default;
+    struct world *w;
+    struct client a, b;
+
+    (void)state;
+    limits.answer_budget_bytes = 48 * 1024 * 1024;
+    w = world_with_large_answer(&limits);
+    a = client_open(w);
+    b = client_open(w);
+    client_send(&a, "GET /copy" HOST "\r\n");
+    turns(w, 50);
+    assert_true(http_server_counters(w->server)->answer_bytes >= w->large.len);
+    assert_true(has(ask(w, &b, "GET /copy" HOST "\r\n", "\r\n\r\n"), " 503 "));
+    client_close(&a);
+    turns(w, 5);
+    assert_int_equal(http_server_counters(w->server)->answer_bytes, 0);
+    client_close(&b);
+    world_free(w);
+}
+
+/* Requests that came before the stop was asked for do not keep it waiting. */
+static void a_connection_that_was_being_answered_does_not_hold_up_a_drain(void **state)
+{
+    struct world *w = world_with_large_answer(NULL);
+    struct client c = client_open(w);
+
+    (void)state;
+    client_send(&c, "GET /large" HOST "\r\n");
+    turns(w, 50);
+    http_server_drain(w->server, emptied, w);
+    while (!c.ended && c.in.len < w->large.len + 4096) {
+        client_take(&c);
+        turns(w, 1);
+    }
+    client_close(&c);
+    turns(w, 5);
+    assert_int_equal(w->emptied, 1);
+    world_free(w);
+}
+
+static void a_slow_reader_of_a_posts_answer_has_no_more_time(void **state)
+{
+    struct world *w = world_with_large_answer(NULL);
+    struct client c = client_open(w);
+
+    (void)state;
+    client_send(&c, "POST /large" HOST "Content-Length: 4000\r\n\r\n");
+    for (int i = 0; i < 4000; i++)
+        client_send(&c, "x");
+    turns(w, 50);
+    pass_time(w, http_limits_default.write_ms);
+    assert_int_equal(refused(w, HTTP_SLOW_READER), 1);
     client_close(&c);
     world_free(w);
 }
@@ -328,13 +413,6 @@ static void memory_grows_with_what_has_come(void **state)
 }
 
 /* ---- the end */
-
-static void emptied(void *arg)
-{
-    struct world *w = arg;
-
-    w->emptied++;
-}
 
 static void draining_lets_requests_finish(void **state)
 {
@@ -496,6 +574,10 @@ int main(void)
         cmocka_unit_test(a_steady_body_may_take_long),
         cmocka_unit_test(a_client_that_does_not_read_its_answer_is_cut_off),
         cmocka_unit_test(a_client_that_reads_slowly_gets_its_answer),
+        cmocka_unit_test(a_client_that_dribbles_is_cut_off),
+        cmocka_unit_test(answers_share_one_budget),
+        cmocka_unit_test(a_connection_that_was_being_answered_does_not_hold_up_a_drain),
+        cmocka_unit_test(a_slow_reader_of_a_posts_answer_has_no_more_time),
         cmocka_unit_test(a_follower_that_stops_reading_is_cut_off_in_time),
         cmocka_unit_test(connections_are_capped),
         cmocka_unit_test(connections_of_one_address_are_capped),

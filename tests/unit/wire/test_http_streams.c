@@ -2,6 +2,8 @@
 /* Promises of wire/http_req.h about answers that are streamed. */
 #include "http_world.h"
 
+#include "wire/http_sse.h"
+
 #define HOST  " HTTP/1.1\r\nHost: a\r\n"
 #define DATE  "Date: Tue, 14 Nov 2023 22:13:20 GMT\r\n"
 #define PLAIN "Content-Type: text/plain\r\n"
@@ -23,6 +25,29 @@ static void a_stream_is_chunked_and_the_connection_kept(void **state)
                         "Transfer-Encoding: chunked\r\nX-Extra: 1\r\n\r\n"
                         "9\r\ndata: 1\n\n\r\n10\r\n0123456789abcdef\r\n0\r\n\r\n"
                         "HTTP/1.1 200 OK\r\n" DATE PLAIN "Content-Length: 4\r\n\r\nnext");
+    client_close(&c);
+    world_free(w);
+}
+
+static void events_are_framed_line_by_line(void **state)
+{
+    struct world *w = world_new(NULL);
+    struct client c = client_open(w);
+    const char *got;
+
+    (void)state;
+    client_send(&c, "GET /later HTTP/1.0\r\n\r\n");
+    wait_held(w, 1);
+    http_sse_begin(w->held[0]);
+    assert_true(http_sse_send(w->held[0], "task", "7", "one\ntwo\r\nthree\rfour"));
+    assert_true(http_sse_send(w->held[0], NULL, NULL, ""));
+    assert_true(http_sse_beat(w->held[0]));
+    http_stream_end(w->held[0]);
+    got = client_read(w, &c, "");
+    assert_true(has(got, "Content-Type: text/event-stream; charset=utf-8\r\n"));
+    assert_true(has(got,
+                    "\r\n\r\nevent: task\nid: 7\ndata: one\ndata: two\ndata: three\ndata: four\n\n"
+                    "data: \n\n:\n\n"));
     client_close(&c);
     world_free(w);
 }
@@ -146,6 +171,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stream_is_chunked_and_the_connection_kept),
+        cmocka_unit_test(events_are_framed_line_by_line),
         cmocka_unit_test(a_stream_in_http_1_0_ends_by_closing),
         cmocka_unit_test(head_of_a_stream_has_no_body),
         cmocka_unit_test(a_stream_may_begin_before_the_body),

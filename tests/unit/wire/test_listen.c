@@ -475,9 +475,32 @@ static void every_failure_while_listening_is_clean(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void one_client_of_ipv6_is_its_64_bits(void **state)
+{
+    static const struct {
+        const char *text, *net;
+    } cases[] = {
+        { "127.0.0.1:1", "127.0.0.1" },
+        { "[2001:db8:1:2:3:4:5:6]:1", "2001:db8:1:2::" },
+        { "[2001:db8:1:2::1]:2", "2001:db8:1:2::" },
+        { "[::ffff:10.0.0.7]:1", "10.0.0.7" },
+    };
+    struct address a;
+    struct err err;
+    char net[ADDRESS_TEXT_SIZE];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        assert_int_equal(address_parse(cases[i].text, &a, &err), 0);
+        address_print_net(&a, net);
+        assert_string_equal(net, cases[i].net);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_client_of_ipv6_is_its_64_bits),
         cmocka_unit_test(addresses_are_read_and_printed),
         cmocka_unit_test(what_is_no_address_is_refused_with_a_reason),
         TEST(a_client_is_accepted_at_every_kind_of_address),

@@ -62,22 +62,31 @@ static void ten_megabytes_go_both_ways_at_once(void **state)
     assert_int_equal(w->a.breaks + w->b.breaks, 0);
 }
 
+/* About so much fits between the two ends; b does not read. */
+static void join_with_room(struct ends *w, int bytes)
+{
+    int fds[2];
+
+    ends_sockets(w, fds);
+    (void)setsockopt(fds[0], SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes));
+    (void)setsockopt(fds[1], SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes));
+    ends_make_stream(w, &w->a, fds[0]);
+    ends_make_stream(w, &w->b, fds[1]);
+    TURN_UNTIL(&w->rig, w->a.readies && w->b.readies);
+    stream_pause(w->b.s);
+}
+
 static void a_slow_reader_holds_the_writer_back(void **state)
 {
     struct ends *w = *state;
-    size_t stuck;
 
     w->limits.out_max = 32768;
-    ends_join_and_open(w);
-    stream_pause(w->b.s);
+    join_with_room(w, 1 * MB);
     w->a.to_send = 10 * MB;
     end_produce(&w->a);
     rig_turns(&w->rig, 200);
-    stuck = w->a.sent;
-    assert_true(stuck < 9 * MB); /* what the kernel's buffers take */
+    assert_true(w->a.sent < 5 * MB); /* what the kernel's buffers take */
     assert_true(stream_pending(w->a.s) > 0);
-    rig_turns(&w->rig, 20);
-    assert_int_equal(w->a.sent, stuck);
     assert_int_equal(w->b.shows, 0);
     stream_resume(w->b.s);
     TURN_UNTIL(&w->rig, w->b.got.len == 10 * MB);
@@ -275,7 +284,7 @@ static void an_end_throws_away_a_bounded_number_of_bytes(void **state)
     TURN_UNTIL(&w->rig, w->a.breaks);
     assert_false(fd_is_open(w->b.fd));
     assert_true(w->a.sent > 4 * MB);
-    assert_true(w->a.sent < 40 * MB);
+    assert_true(w->a.sent < 80 * MB);
 }
 
 /* Closing with bytes unread would reset the connection, and the reset would
@@ -430,21 +439,6 @@ static void a_small_message_costs_one_read_and_one_write(void **state)
     }
 }
 
-/* Much fits between the two ends without b reading. */
-static void join_with_room(struct ends *w)
-{
-    const int size = 4 * MB;
-    int fds[2];
-
-    ends_sockets(w, fds);
-    (void)setsockopt(fds[0], SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size));
-    (void)setsockopt(fds[1], SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
-    ends_make_stream(w, &w->a, fds[0]);
-    ends_make_stream(w, &w->b, fds[1]);
-    TURN_UNTIL(&w->rig, w->a.readies && w->b.readies);
-    stream_pause(w->b.s);
-}
-
 /* Two callbacks of a turn, the socket's and the timer's, may each handle the
  * measure, and a record more. */
 static void a_busy_stream_leaves_the_others_their_turn(void **state)
@@ -452,11 +446,10 @@ static void a_busy_stream_leaves_the_others_their_turn(void **state)
     struct ends *w = *state;
     size_t seen = 0;
 
-    join_with_room(w);
+    join_with_room(w, 4 * MB);
     w->a.to_send = 4 * MB;
     end_produce(&w->a);
-    rig_turns(&w->rig, 50);
-    assert_true(w->a.sent > 1 * MB);
+    TURN_UNTIL(&w->rig, w->a.sent > 1 * MB);
     stream_resume(w->b.s);
     while (w->b.got.len < 2 * MB && w->b.got.len < w->a.sent) {
         rig_turn(&w->rig);
@@ -473,7 +466,7 @@ static void the_measure_of_a_turn_forgets_nothing(void **state)
     struct ends *w = *state;
 
     w->b.discard = true;
-    join_with_room(w);
+    join_with_room(w, 4 * MB);
     for (size_t more = 0; more < 40000; more += 1600) {
         w->b.taken = w->a.sent = 0;
         w->a.to_send = 256 * 1024 + more;
@@ -509,7 +502,7 @@ static void what_is_written_later_is_sent_later(void **state)
         if (round == 100)
             stream_write(w->b.s, "!", 1);
         if (round > 100)
-            rig_turn(&w->rig);
+            rig_turn_in(&w->rig, 1, n < 0 ? 1 : 0);
     }
     assert_int_equal(seen, w->b.sent + 1);
     close(fd);

@@ -481,7 +481,8 @@ static void every_failure_of_writing_leaves_whole_files(void **state)
         snprintf(beside, sizeof(beside), "%s.new", w->cert);
         assert_int_equal(access(beside, F_OK), -1);
     }
-    assert_int_equal(nth, 9); /* open, write, fsync, rename, twice */
+    assert_int_equal(nth,
+                     13); /* open, write, fsync, rename, and open, fsync of the folder, twice */
 }
 
 static void a_host_goes_with_a_client_only(void **state)

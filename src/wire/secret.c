@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* secret.c - see secret.h. */
+#include "wire/secret.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/sys.h"
+#include "wire/digest.h"
+
+static const char scheme[] = "sha256:";
+
+static_assert(SECRET_TEXT_SIZE == BASE64_SIZE(SECRET_BYTES), "holds the text");
+static_assert(SECRET_HASH_SIZE == sizeof(scheme) - 1 + DIGEST_TEXT_SIZE, "holds the hash");
+
+void secret_new(char to[SECRET_TEXT_SIZE])
+{
+    unsigned char bytes[SECRET_BYTES];
+
+    sys_random(bytes, sizeof(bytes));
+    base64_write(bytes, sizeof(bytes), to);
+    explicit_bzero(bytes, sizeof(bytes));
+}
+
+void secret_hash(const char *text, char to[SECRET_HASH_SIZE])
+{
+    memcpy(to, scheme, sizeof(scheme) - 1);
+    digest_sha256_text(text, strlen(text), to + sizeof(scheme) - 1);
+}
+
+bool secret_matches(const char *text, const char *hash)
+{
+    char own[SECRET_HASH_SIZE];
+
+    secret_hash(text, own);
+    return strlen(hash) == sizeof(own) - 1 && secret_equal(own, hash, sizeof(own) - 1);
+}
+
+/* Through volatile, so that the compiler can not find a way out early. */
+bool secret_equal(const void *a, const void *b, size_t n)
+{
+    const volatile unsigned char *p = a, *q = b;
+    unsigned char differs = 0;
+
+    for (size_t i = 0; i < n; i++)
+        differs |= p[i] ^ q[i];
+    return differs == 0;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* tls_resume.c - see tls_resume.h.
+ *
+ * A ticket holds the whole session, the client's certificate in it; so a server
+ * that has opened one knows its peer as after a full handshake, though nothing
+ * was verified again.  What time may have changed is looked at here. */
+#include "wire/tls_resume.h"
+
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sys.h"
+#include "wire/ticket.h"
+
+struct tls_resume {
+    struct tickets tickets; /* of a server; none: OpenSSL has its own, for this run */
+    bool keeps_session;     /* of a client */
+    SSL_SESSION *kept;      /* NULL: none */
+    char *kept_host;        /* whose it is */
+};
+
+/* ---- the server ---- */
+
+static const struct ticket_key *find_key(const struct tickets *t, const unsigned char *name)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        if (!memcmp(t->keys[i].bytes, name, TICKET_NAME_SIZE))
+            return &t->keys[i];
+    }
+    return NULL;
+}
+
+/* OpenSSL asks for the key to seal a ticket with, or to open the one that has
+ * `name`.  0: there is none, which means a full handshake. */
+static int on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
+                         EVP_MAC_CTX *mac, int sealing)
+{
+    struct tls_resume *r = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+    const struct ticket_key *k = sealing ? &r->tickets.keys[0] : find_key(&r->tickets, name);
+    unsigned char *mac_key, *cipher_key;
+    OSSL_PARAM params[3];
+
+    if (!k)
+        return 0;
+    mac_key = (unsigned char *)k->bytes + TICKET_NAME_SIZE; /* OSSL_PARAM has no const */
+    cipher_key = mac_key + TICKET_SECRET_SIZE;
+    params[0] = OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, mac_key, TICKET_SECRET_SIZE);
+    params[1] = OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char[]){ "SHA256" }, 0);
+    params[2] = OSSL_PARAM_construct_end();
+    if (sealing) {
+        memcpy(name, k->bytes, TICKET_NAME_SIZE);
+        sys_random(iv, EVP_MAX_IV_LENGTH);
+    }
+    if (EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), NULL, cipher_key, iv, sealing) != 1 ||
+        EVP_MAC_CTX_set_params(mac, params) != 1)
+        return -1;
+    return 1;
+}
+
+/* Whether the client is as welcome as it was: its certificate may have expired
+ * meanwhile.  (That one is asked for at all is in the session's context.) */
+static bool is_still_good(SSL_SESSION *session)
+{
+    X509 *peer = SSL_SESSION_get0_peer(session);
+
+    return !peer || X509_cmp_current_time(X509_get0_notAfter(peer)) > 0;
+}
+
+/* A ticket that is ignored costs a full handshake, and that says to the client
+ * what is wrong. */
+static SSL_TICKET_RETURN on_ticket(SSL *ssl, SSL_SESSION *session, const unsigned char *name,
+                                   size_t name_n, SSL_TICKET_STATUS status, void *arg)
+{
+    (void)ssl;
+    (void)name;
+    (void)name_n;
+    (void)arg;
+    if ((status == SSL_TICKET_SUCCESS || status == SSL_TICKET_SUCCESS_RENEW) &&
+        is_still_good(session))
+        return SSL_TICKET_RETURN_USE_RENEW;
+    return SSL_TICKET_RETURN_IGNORE_RENEW;
+}
+
+void tls_resume_set_tickets(struct tls_resume *r, struct ssl_ctx_st *ctx, const struct tickets *t)
+{
+    r->tickets = *t;
+    SSL_CTX_set_timeout(ctx, TICKET_LIFE_S);
+    SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, on_ticket_key);
+}
+
+/* ---- the client ---- */
+
+void tls_resume_forget(struct tls_resume *r)
+{
+    SSL_SESSION_free(r->kept);
+    free(r->kept_host);
+    r->kept = NULL;
+    r->kept_host = NULL;
+}
+
+/* OpenSSL spoils the session of a connection that is lost without a goodbye, which
+ * is just when it is needed again: so connections get copies, and give them. */
+static SSL_SESSION *copy_of(const SSL_SESSION *session)
+{
+    SSL_SESSION *copy = SSL_SESSION_dup(session);
+
+    if (!copy)
+        abort();
+    return copy;
+}
+
+/* A ticket has come, perhaps one of several: the last is kept. */
+static int on_session(SSL *ssl, SSL_SESSION *session)
+{
+    struct tls_resume *r = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+    const char *host = SSL_get_app_data(ssl);
+
+    if (!host || SSL_get_verify_result(ssl) != X509_V_OK || !SSL_SESSION_is_resumable(session))
+        return 0;
+    tls_resume_forget(r);
+    r->kept = copy_of(session);
+    r->kept_host = xstrdup(host);
+    return 0; /* that one is still OpenSSL's */
+}
+
+void tls_resume_offer(struct tls_resume *r, struct ssl_st *ssl, const char *host)
+{
+    SSL_SESSION *copy;
+
+    if (!r->keeps_session)
+        return;
+    SSL_set_app_data(ssl, (char *)host); /* only read again */
+    if (!r->kept || strcmp(r->kept_host, host) != 0)
+        return;
+    copy = copy_of(r->kept);
+    if (!is_still_good(copy) || SSL_set_session(ssl, copy) != 1)
+        tls_resume_forget(r);
+    SSL_SESSION_free(copy);
+}
+
+/* As bytes it is the host and a NUL, then the session. */
+bool tls_resume_write(const struct tls_resume *r, struct buf *to)
+{
+    unsigned char *der = NULL;
+    int n = r->kept ? i2d_SSL_SESSION(r->kept, &der) : 0;
+
+    if (n <= 0)
+        return false;
+    buf_add(to, r->kept_host, strlen(r->kept_host) + 1);
+    buf_add(to, der, (size_t)n);
+    OPENSSL_clear_free(der, (size_t)n);
+    return true;
+}
+
+static bool has_context(const SSL_SESSION *session, const unsigned char trust_id[DIGEST_SIZE])
+{
+    unsigned n = 0;
+    const unsigned char *context = SSL_SESSION_get0_id_context(session, &n);
+
+    return n == DIGEST_SIZE && !memcmp(context, trust_id, n);
+}
+
+/* Resuming verifies nothing, so a session is as good as what was trusted when it
+ * began; under another CA it is worth nothing. */
+int tls_resume_read(struct tls_resume *r, const unsigned char trust_id[DIGEST_SIZE],
+                    const char *bytes, size_t n, struct err *err)
+{
+    size_t host_n = strnlen(bytes, n);
+    const unsigned char *der = (const unsigned char *)bytes + host_n + 1;
+    SSL_SESSION *session = NULL;
+
+    if (!r->keeps_session)
+        return err_set(err, ERR_INVALID, "TLS session: this side keeps none");
+    if (host_n < n)
+        session = d2i_SSL_SESSION(NULL, &der, (long)(n - host_n - 1));
+    if (!session || der != (const unsigned char *)bytes + n) {
+        SSL_SESSION_free(session);
+        return err_set(err, ERR_MALFORMED, "TLS session: the bytes are not one");
+    }
+    if (!has_context(session, trust_id)) {
+        SSL_SESSION_free(session);
+        return err_set(err, ERR_CONFLICT, "TLS session: it began under another trust");
+    }
+    tls_resume_forget(r);
+    r->kept = session;
+    r->kept_host = xstrdup(bytes);
+    return 0;
+}
+
+/* ---- both ---- */
+
+struct tls_resume *tls_resume_new(struct ssl_ctx_st *ctx, bool is_server, bool keeps_session)
+{
+    struct tls_resume *r = xalloc(sizeof(*r));
+
+    SSL_CTX_set_app_data(ctx, r);
+    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_num_tickets(ctx, 1);
+    if (is_server)
+        SSL_CTX_set_session_ticket_cb(ctx, NULL, on_ticket, NULL);
+    if (is_server || !keeps_session)
+        return r;
+    r->keeps_session = true;
+    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_sess_set_new_cb(ctx, on_session);
+    return r;
+}
+
+void tls_resume_free(struct tls_resume *r)
+{
+    if (!r)
+        return;
+    tls_resume_forget(r);
+    explicit_bzero(&r->tickets, sizeof(r->tickets));
+    free(r);
+}

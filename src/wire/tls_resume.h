@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* tls_resume.h - sessions that are taken up again: the part of tls.c that seals
+ * a server's tickets, and keeps a client's last one. */
+#ifndef WIRE_TLS_RESUME_H
+#define WIRE_TLS_RESUME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "wire/digest.h"
+
+struct ssl_ctx_st;
+struct ssl_st;
+struct tickets;
+struct tls_resume;
+
+struct tls_resume *tls_resume_new(struct ssl_ctx_st *ctx, bool is_server, bool keeps_session);
+void tls_resume_free(struct tls_resume *r); /* NULL is fine */
+
+void tls_resume_set_tickets(struct tls_resume *r, struct ssl_ctx_st *ctx, const struct tickets *t);
+
+/* Lets a client's new connection go on with the session that was kept of the same
+ * host.  `host` must live as long as the connection. */
+void tls_resume_offer(struct tls_resume *r, struct ssl_st *ssl, const char *host);
+
+/* TLS itself has failed, perhaps because of what was offered. */
+void tls_resume_forget(struct tls_resume *r);
+
+bool tls_resume_write(const struct tls_resume *r, struct buf *to); /* false: none is kept */
+int tls_resume_read(struct tls_resume *r, const unsigned char trust_id[DIGEST_SIZE],
+                    const char *bytes, size_t n, struct err *err);
+
+#endif
