@@ -391,18 +391,6 @@ void tls_conn_free(struct tls_conn *c)
 
 /* ---- a certificate of our own ---- */
 
-static int make_pair(const struct cert_plan *plan, struct buf *cert_pem, struct buf *key_pem,
-                     struct err *err)
-{
-    struct cert_key *key = cert_key_new();
-    int bad = cert_issue(plan, key, NULL, cert_pem, err);
-
-    if (!bad)
-        cert_key_write(key, key_pem);
-    cert_key_free(key);
-    return bad;
-}
-
 /* Valid from an hour ago: the peer's clock may be behind ours. */
 int tls_make_self_signed(const char *cert_path, const char *key_path, const char *const *names,
                          int days, struct err *err)
@@ -410,15 +398,15 @@ int tls_make_self_signed(const char *cert_path, const char *key_path, const char
     const int64_t now_ms = clock_wall_ms(&clock_system), hour_ms = 3600 * 1000;
     const struct cert_plan plan = { CERT_EITHER, "holdfast", names, now_ms - hour_ms,
                                     now_ms + days * 24 * hour_ms };
-    struct buf cert = { 0 }, key = { 0 };
+    struct cert_key *key = NULL;
+    struct buf cert = { 0 };
     int bad;
 
     if (days < 1 || days > 36500)
         return err_set(err, ERR_INVALID, "certificate: valid for 1 to 36500 days, not %d", days);
-    bad = make_pair(&plan, &cert, &key, err) ||
-          file_replace(key_path, 0600, buf_data(&key), key.len, err) ||
+    bad = cert_key_keep(key_path, &key, err) || cert_issue(&plan, key, NULL, &cert, err) ||
           file_replace(cert_path, 0644, buf_data(&cert), cert.len, err);
     buf_free(&cert);
-    file_wipe(&key);
+    cert_key_free(key);
     return bad ? -1 : 0;
 }

@@ -55,8 +55,9 @@ bool tls_session_write(const struct tls *t, struct buf *to);
 int tls_session_read(struct tls *t, const char *bytes, size_t n, struct err *err);
 
 /* Makes a P-256 key and a certificate that signs itself, valid for `days` and for
- * the given names and addresses ("localhost", "127.0.0.1"; ends with NULL).  The
- * key file is made with mode 0600; both are replaced whole or not at all. */
+ * the given names and addresses ("localhost", "127.0.0.1"; ends with NULL).  A
+ * key file that is there is used again, one that is made has mode 0600; so a
+ * renewal that fails leaves the pair that was there. */
 int tls_make_self_signed(const char *cert_path, const char *key_path, const char *const *names,
                          int days, struct err *err);
 
