@@ -64,7 +64,8 @@ struct http_head {
 int http_head_read(struct http_head *h, const char *bytes, size_t n, struct arena *arena,
                    size_t *ret_taken, struct err *err);
 
-/* The value of the first header of that name, in any case; NULL if none. */
+/* The value of the first header of that name, in any case; NULL if none.  Others of
+ * the same name may follow: who must not be fooled by that looks at all of them. */
 const char *http_head_find(const struct http_head *h, const char *name);
 
 /* Header i, from 0; i is below n_fields. */

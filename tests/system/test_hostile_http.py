@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What a hostile or broken client sends is refused or served right; nothing hangs,
 and memory stays bounded."""
+import os
+
 import pytest
 
 from conftest import read_all, status_of
 from holdfast import wait_until
+
+# ASan keeps what is freed for a while, which is not the server's memory.
+FREES = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1:thread_local_quarantine_size_kb=64"}
 
 OK = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 LAST = b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
@@ -75,8 +80,7 @@ def test_what_can_be_read_two_ways_is_refused(shared, name):
     request, statuses = SMUGGLING[name]
     answer = shared.exchange(request + LAST)
     statuses = statuses if isinstance(statuses, tuple) else (statuses,)
-    # A peer that still sends when we have closed may lose the answer to a reset.
-    assert status_of(answer) in statuses or (len(request) > 100000 and answer == b""), answer[:300]
+    assert status_of(answer) in statuses, answer[:300]
     assert answer.count(b"HTTP/1.1 ") <= 1, "what followed was taken for a request"
 
 
@@ -108,8 +112,8 @@ def test_slow_headers_end_at_their_deadline(server):
     s = server("--http-header-seconds", "1")
     with s.connect() as slow, s.connect() as silent:
         slow.sendall(b"GET /healthz HTTP/1.1\r\n")
-        assert status_of(read_all(slow)) in (0, 408)
-        assert status_of(read_all(silent)) in (0, 408)
+        assert status_of(read_all(slow)) == 408
+        assert read_all(silent) == b""  # it has asked for nothing
     assert status_of(s.exchange(LAST)) == 200
 
 
@@ -131,7 +135,7 @@ def test_connections_are_capped_in_all_and_per_address(server):
 
 
 def test_memory_stays_bounded_under_abuse(server):
-    s = server()
+    s = server(env=FREES)
     s.exchange(LAST)
     before = s.rss_kb()
     for _ in range(50):
@@ -143,14 +147,16 @@ def test_memory_stays_bounded_under_abuse(server):
         c.sendall(HEAD + b"X: " + b"y" * 8000)
         conns.append(c)
     assert status_of(s.exchange(LAST)) == 200
-    assert s.rss_kb() - before < 64 * 1024, "ASan's own share included"
+    assert s.rss_kb() - before < 32 * 1024, "ASan's own share included"
     for c in conns:
         c.close()
     s.program.wait_until(lambda: b'"connections":1,' in s.exchange(LAST), "all of them are gone")
 
 
 def test_a_reader_that_does_not_read_does_not_stop_others(server):
-    s = server()
+    s = server(env=FREES)
+    s.exchange(LAST)
+    before = s.rss_kb()
     with s.connect() as slow:
         slow.settimeout(1)
         try:
@@ -159,4 +165,23 @@ def test_a_reader_that_does_not_read_does_not_stop_others(server):
         except OSError:
             pass  # it stopped reading from us: back-pressure
         assert status_of(s.exchange(LAST)) == 200
-        assert s.rss_kb() < 400 * 1024
+        assert s.rss_kb() - before < 16 * 1024
+
+
+def test_many_that_pipeline_and_do_not_read_cost_little_each(server):
+    s = server(env=FREES)
+    s.exchange(LAST)
+    before, conns = s.rss_kb(), []
+    for _ in range(100):
+        c = s.connect()
+        c.setblocking(False)
+        conns.append(c)
+        try:
+            while True:
+                c.send(OK * 1000)
+        except BlockingIOError:
+            pass
+    assert status_of(s.exchange(LAST)) == 200
+    assert (s.rss_kb() - before) / len(conns) < 64, "KB each, ASan's share included"
+    for c in conns:
+        c.close()
