@@ -128,9 +128,8 @@ void core_copy_spec(struct arena *a, const struct proc_spec *from, struct proc_s
 
 /* ---- what is told */
 
-static void view_of(const struct kept *k, struct proc_view *v)
+void core_fill_view(const struct kept *k, struct proc_view *v)
 {
-    shape_defaults(&proc_view_shape, v);
     v->space = k->meta.space;
     v->name = k->meta.name;
     v->wanted = k->wanted;
@@ -152,7 +151,8 @@ void core_tell_process(struct kept *k)
 
     if (!c->is_linked)
         return;
-    view_of(k, &view);
+    shape_defaults(&proc_view_shape, &view);
+    core_fill_view(k, &view);
     c->hands->send(c->arg, MESSAGE_PROCESSES, &message_processes_shape, &m);
 }
 

@@ -146,15 +146,6 @@ static void on_done_timer(void *arg)
         book_free_done(d);
 }
 
-static void copy_view(struct arena *a, struct proc_view *v)
-{
-    const char **texts[] = { &v->space,  &v->name, &v->why,        &v->cmdline, &v->version,
-                             &v->health, &v->stat, &v->start_time, &v->utime,   &v->stime };
-
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        *texts[i] = arena_strdup(a, *texts[i] ? *texts[i] : "");
-}
-
 static struct done *keep_result(struct core *c, const struct message_result *result,
                                 int64_t deadline_ms)
 {
@@ -165,7 +156,7 @@ static struct done *keep_result(struct core *c, const struct message_result *res
     d->result = *result;
     d->result.task = arena_strdup(&d->arena, result->task);
     d->result.text = arena_strdup(&d->arena, result->text);
-    copy_view(&d->arena, &d->result.view);
+    proc_view_keep(&d->result.view, &d->arena);
     d->deadline_ms = deadline_ms;
     timer_init(&d->timer, on_done_timer, d);
     map_put_str(&c->done, d->key, d);

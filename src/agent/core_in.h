@@ -76,7 +76,8 @@ struct core {
 
 /* core.c */
 struct kept *core_kept(struct core *c, const char *space, const char *name); /* made if need be */
-void core_set_ident(struct kept *k, struct core_ident ident); /* and watch it; pid 0: none */
+void core_set_ident(struct kept *k, struct core_ident ident);   /* and watch it; pid 0: none */
+void core_fill_view(const struct kept *k, struct proc_view *v); /* what we know of it */
 void core_tell_process(struct kept *k);
 void core_tell_event(struct kept *k, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

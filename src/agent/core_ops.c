@@ -87,28 +87,6 @@ static void look(struct op *op, enum phase phase)
                            phase == PHASE_SELF ? op->run : (struct core_ident){ 0 });
 }
 
-static void fill_view(struct op *op, const struct proc_view *seen)
-{
-    struct kept *k = op->kept;
-    struct proc_view *v = &op->result.view;
-
-    if (seen)
-        *v = *seen;
-    else
-        shape_defaults(&proc_view_shape, v);
-    v->space = k->meta.space;
-    v->name = k->meta.name;
-    v->wanted = k->wanted;
-    v->hosted = k->hosted;
-    v->status = k->ident.pid ? PROC_RUNNING : PROC_STOPPED;
-    v->pid = k->ident.pid ? k->ident.pid : -1;
-    v->restarts = k->restarts;
-    v->why = k->why;
-    v->register_s = k->register_s;
-    v->last_start_s = k->last_start_s;
-    v->report_s = op->core->wall_ms / 1000;
-}
-
 /* The outcome is known.  It is told when it is in the journal; what is our own
  * business goes to the keeper. */
 static void finish_with(struct op *op, int code, const struct proc_view *seen, const char *text)
@@ -129,7 +107,11 @@ static void finish_with(struct op *op, int code, const struct proc_view *seen, c
     op->result.item = op->command.item;
     op->result.code = code;
     op->result.text = arena_strdup(&op->arena, text);
-    fill_view(op, seen);
+    if (seen)
+        op->result.view = *seen;
+    else
+        shape_defaults(&proc_view_shape, &op->result.view);
+    core_fill_view(k, &op->result.view);
     op->phase = PHASE_SYNC;
     op->mark = book_result(op);
     TAILQ_INSERT_TAIL(&op->core->waiting, op, waiting);

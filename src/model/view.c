@@ -48,3 +48,13 @@ static const struct field fields[] = {
 /* clang-format on */
 const struct shape proc_view_shape = { "process", sizeof(struct proc_view), fields,
                                        .doc = "A process as its agent sees it." };
+
+void proc_view_keep(struct proc_view *v, struct arena *a)
+{
+    for (const struct field *f = fields; f->name; f++) {
+        const char **text = (const char **)(void *)((char *)v + f->offset);
+
+        if (f->type == FIELD_STR)
+            *text = arena_strdup(a, *text ? *text : "");
+    }
+}

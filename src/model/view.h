@@ -26,4 +26,7 @@ struct proc_view {
 
 extern const struct shape proc_view_shape;
 
+/* Puts copies of its texts in the arena; NULL becomes "". */
+void proc_view_keep(struct proc_view *v, struct arena *a);
+
 #endif

@@ -115,16 +115,12 @@ static void end_item(struct item *item, const struct message_result *result)
 {
     struct hub *h = item->task->hub;
     struct arena *a = &item->task->arena;
-    struct proc_view *v = &item->result.view;
-    const char **texts[] = { &v->space,  &v->name, &v->why,        &v->cmdline, &v->version,
-                             &v->health, &v->stat, &v->start_time, &v->utime,   &v->stime };
 
     item->state = ITEM_STORING;
     item->result = *result;
     item->result.task = item->task->id;
     item->result.text = arena_strdup(a, result->text);
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        *texts[i] = arena_strdup(a, *texts[i] ? *texts[i] : "");
+    proc_view_keep(&item->result.view, a);
     timers_stop(&h->timers, &item->resend);
     timers_stop(&h->timers, &item->deadline);
     h->hands->store_result(h->arg, item->task->id, item->n, &item->result);
