@@ -290,13 +290,13 @@ static enum tls_status explain(struct tls_conn *c, const char *doing, struct err
     unsigned long e = ERR_peek_error();
 
     c->failed = true;
-    if (e && ERR_GET_REASON(e) != SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+    if (c->sys) { /* newer versions of OpenSSL queue an error of their own beside it */
+        errno = c->sys;
+        err_sys(err, "TLS %s", doing);
+    } else if (e && ERR_GET_REASON(e) != SSL_R_UNEXPECTED_EOF_WHILE_READING) {
         explain_queued(c, doing, e, err);
         if (!c->tls->is_server)
             tls_resume_forget(c->tls->resume); /* the next one begins anew */
-    } else if (c->sys) {
-        errno = c->sys;
-        err_sys(err, "TLS %s", doing);
     } else {
         err_set(err, ERR_UNAVAILABLE,
                 "TLS %s: the peer closed the connection without ending TLS; bytes may be missing",
