@@ -283,7 +283,7 @@ static void an_end_throws_away_a_bounded_number_of_bytes(void **state)
     end_produce(&w->a);
     TURN_UNTIL(&w->rig, w->a.breaks);
     assert_false(fd_is_open(w->b.fd));
-    assert_true(w->a.sent > 4 * MB);
+    assert_true(w->a.sent > 40 * MB); /* a refused body of that size still gets its answer */
     assert_true(w->a.sent < 80 * MB);
 }
 
