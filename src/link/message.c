@@ -3,6 +3,7 @@
 #include "link/message.h"
 
 #include "base/mem.h"
+#include "link/join.h"
 #include "model/rules.h"
 
 #define AT(type, member) .offset = offsetof(struct message_##type, member)
@@ -111,9 +112,48 @@ static const struct field error_fields[] = {
     { "type", .type = FIELD_INT, AT(error, type), .doc = "of the frame that makes no sense" },
     { "code", .type = FIELD_INT, AT(error, code), .doc = "what is wrong" },
     { "text", .type = FIELD_STR, AT(error, text), .max = TEXT_MAX_BYTES, .doc = "for people" },
+    { "retry_ms", .type = FIELD_INT, AT(error, retry_ms), .doc = "try again after this time; -1: never" },
     { 0 },
 };
 const struct shape message_error_shape = { "error", sizeof(struct message_error), error_fields };
+
+static const struct field join_fields[] = {
+    { "version_min", .type = FIELD_INT, AT(join, version_min), .flags = FIELD_REQUIRED, .doc = "oldest protocol spoken" },
+    { "version_max", .type = FIELD_INT, AT(join, version_max), .flags = FIELD_REQUIRED, .doc = "newest protocol spoken" },
+    { "secret", .type = FIELD_STR, AT(join, secret), .flags = FIELD_REQUIRED, .min = 1, .max = ID_MAX_BYTES,
+      .doc = "of the join token" },
+    { "request", .type = FIELD_STR, AT(join, request), .flags = FIELD_REQUIRED, .min = 1, .max = TEXT_MAX_BYTES,
+      .doc = "for a certificate, PEM" },
+    { "ip", .type = FIELD_STR, AT(join, ip), .max = ID_MAX_BYTES, .check = rule_line,
+      .doc = "of the host; empty: where the connection comes from" },
+    { "agent_id", .type = FIELD_STR, AT(join, agent_id), .max = ID_MAX_BYTES, .check = rule_line,
+      .doc = "that is asked for; empty: any" },
+    { "hostname", .type = FIELD_STR, AT(join, hostname), .max = NAME_MAX_BYTES, .check = rule_line, .doc = "of the host" },
+    { "agent_version", .type = FIELD_STR, AT(join, agent_version), .max = ID_MAX_BYTES, .doc = "of the program" },
+    { 0 },
+};
+const struct shape message_join_shape = { "join", sizeof(struct message_join), join_fields };
+
+static const struct field joined_fields[] = {
+    { "agent_id", .type = FIELD_STR, AT(joined, agent_id), .flags = FIELD_REQUIRED, .min = 1, .max = ID_MAX_BYTES,
+      .check = rule_line, .doc = "as in its certificate" },
+    { "cert", .type = FIELD_STR, AT(joined, cert), .flags = FIELD_REQUIRED, .min = 1, .max = TEXT_MAX_BYTES,
+      .doc = "its certificate, PEM" },
+    { "ca", .type = FIELD_STR, AT(joined, ca), .flags = FIELD_REQUIRED, .min = 1, .max = TEXT_MAX_BYTES,
+      .doc = "the CA's, PEM" },
+    { "cloud_id", .type = FIELD_INT, AT(joined, cloud_id), .doc = "the cloud area it is in" },
+    { "biz_id", .type = FIELD_INT, AT(joined, biz_id), .doc = "the business it belongs to" },
+    { "ip", .type = FIELD_STR, AT(joined, ip), .max = ID_MAX_BYTES, .doc = "the address it is known by" },
+    { 0 },
+};
+const struct shape message_joined_shape = { "joined", sizeof(struct message_joined), joined_fields };
+
+static const struct field renew_fields[] = {
+    { "request", .type = FIELD_STR, AT(renew, request), .flags = FIELD_REQUIRED, .min = 1, .max = TEXT_MAX_BYTES,
+      .doc = "for a certificate, PEM" },
+    { 0 },
+};
+const struct shape message_renew_shape = { "renew", sizeof(struct message_renew), renew_fields };
 
 static const struct {
     const char *name;
@@ -130,6 +170,9 @@ static const struct {
     [MESSAGE_PROCESSES] = { "processes", &message_processes_shape },
     [MESSAGE_EVENT]     = { "event",     &message_event_shape },
     [MESSAGE_ERROR]     = { "error",     &message_error_shape },
+    [MESSAGE_JOIN]      = { "join",      &message_join_shape },
+    [MESSAGE_JOINED]    = { "joined",    &message_joined_shape },
+    [MESSAGE_RENEW]     = { "renew",     &message_renew_shape },
 };
 /* clang-format on */
 

@@ -32,7 +32,10 @@ enum message_type {
     MESSAGE_STORED,    /* server: the result is in my store */
     MESSAGE_PROCESSES, /* agent: these have changed, or a page of all of them */
     MESSAGE_EVENT,     /* agent: this happened */
-    MESSAGE_ERROR,     /* either: what you said makes no sense */
+    MESSAGE_ERROR,     /* either: what you said makes no sense, or is refused */
+    MESSAGE_JOIN,      /* agent without a certificate: let me in */
+    MESSAGE_JOINED,    /* server: here it is; in answer to renew too */
+    MESSAGE_RENEW,     /* agent: mine ends soon */
 };
 
 struct message_hello {
@@ -91,8 +94,9 @@ struct message_event {
 };
 
 struct message_error {
-    int64_t type, code;
+    int64_t type, code; /* of the message it is about; of model/code.h */
     const char *text;
+    int64_t retry_ms; /* try again after this time; -1: it will never do */
 };
 
 /* By type; NULL where there is none. */

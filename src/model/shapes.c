@@ -4,10 +4,38 @@
 
 #include <stddef.h>
 
+#include "model/app.h"
+#include "model/host.h"
 #include "model/job.h"
 #include "model/proc.h"
+#include "model/task.h"
 
+/* clang-format off */
 const struct shape *const model_shapes[] = {
-    &host_ref_shape,     &job_operate_shape,   &proc_meta_shape, &proc_operate_batch_shape,
-    &proc_operate_shape, &proc_register_shape, &proc_spec_shape, NULL,
+    &app_ask_shape,
+    &app_page_shape,
+    &app_permissions_shape,
+    &app_view_shape,
+    &host_page_shape,
+    &host_ref_shape,
+    &host_view_shape,
+    &job_operate_shape,
+    &operation_ask_shape,
+    &operation_view_shape,
+    &page_ask_shape,
+    &proc_meta_shape,
+    &proc_operate_batch_shape,
+    &proc_operate_shape,
+    &proc_register_shape,
+    &proc_spec_shape,
+    &process_ask_shape,
+    &process_page_shape,
+    &process_view_shape,
+    &status_view_shape,
+    &task_item_view_shape,
+    &task_view_shape,
+    &token_ask_shape,
+    &token_view_shape,
+    NULL,
 };
+/* clang-format on */

@@ -154,7 +154,8 @@ static void check_shape(const struct shape *s, enum use use, int depth)
         take(s, f, taken, f->offset, member_size(f));
         if (f->has)
             take(s, f, taken, f->has, sizeof(enum presence));
-        must(use == USE_OBJECT || (!f->has && !f->flags), s, f, "a bare value has no presence");
+        must(use == USE_OBJECT || (!f->has && !(f->flags & ~(unsigned)FIELD_BY_NAME)), s, f,
+             "a bare value has no presence");
         must(use != USE_OBJECT || (f->doc && *f->doc), s, f, "is not explained");
         check_names(s, f);
         check_limits(s, f);

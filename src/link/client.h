@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* client.h - an agent's side of the link: it joins once, then connects, and
+ * connects again, for ever.
+ *
+ * Who the agent is stands in its folder: agent.key, made at the first start, and
+ * agent.pem (its certificate, then the CA's), which joining brings.  Without a
+ * certificate it joins by the token; with one the token is not looked at.  A third
+ * of its life before its end a certificate is renewed over the open session.
+ *
+ * After a connection is lost it waits: a random part of 0.1 s, twice as long after
+ * each failure, up to 30 s; or as long as the server said.  Several servers are
+ * tried in turn, beginning anywhere.  Names are looked up off the loop's thread.
+ * A server that is silent for 3 pings is gone. */
+#ifndef LINK_CLIENT_H
+#define LINK_CLIENT_H
+
+#include "link/conn.h"
+
+struct client;
+
+struct client_settings {
+    const char *dir;            /* of agent.key and agent.pem */
+    const char *const *servers; /* "host:port", ends with NULL; at least one */
+    const char *token;          /* "" if there is none (any more) */
+    const char *ip;             /* of this host, as clients of the API call it; "": the one that
+                                   the connection to the server has */
+    const char *agent_id;       /* to ask for when joining; "": the server makes one */
+};
+
+struct client_owner {
+    /* Fills in what only the agent knows: hostname, boot_id, digest ... Texts must
+     * live until the next call. */
+    void (*fill_hello)(void *arg, struct message_hello *hello);
+    void (*on_up)(void *arg, const struct message_welcome *welcome);
+    void (*on_message)(void *arg, unsigned type, const void *message); /* pings included */
+    /* A session, or an attempt at one, has ended; the next is in again_ms (-1: never,
+     * because the server has forbidden it for good: a token that is not good, say). */
+    void (*on_down)(void *arg, const struct err *why, int64_t again_ms);
+    void (*on_joined)(void *arg, const char *agent_id); /* may be NULL */
+};
+
+/* Reads the identity; connects from the loop's next turn on.  ERR_INVALID if there is
+ * neither a certificate nor a token. */
+int client_new(struct loop *loop, const struct client_settings *s, const struct client_owner *owner,
+               void *arg, struct client **ret, struct err *err);
+void client_free(struct client *c); /* says goodbye if it can; NULL is fine */
+
+const char *client_agent_id(const struct client *c); /* "" until it has joined */
+bool client_is_up(const struct client *c);
+void client_send(struct client *c, unsigned type, const struct shape *s,
+                 const void *message); /* dropped while it is down */
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* conn.h - one connection between agent and server, in messages.
+ *
+ * Frames (wire/frame.h) on a stream (wire/stream.h): what comes is read by the
+ * shape of its type and handed to the owner; it lives until on_message() returns.
+ * A type that we do not know is answered with MESSAGE_ERROR and passed over, so
+ * that either side may be newer; a frame or a body that makes no sense is answered
+ * so too, and ends the connection.
+ *
+ * Callbacks come from the loop only, never out of a call made by the owner, and may
+ * call everything here, conn_free() included.  on_end() comes at most once; after it
+ * only conn_free() is left. */
+#ifndef LINK_CONN_H
+#define LINK_CONN_H
+
+#include "base/loop.h"
+#include "link/message.h"
+#include "wire/stream.h"
+
+struct conn;
+
+struct conn_owner {
+    void (*on_ready)(void *arg); /* hands are shaken: conn_peer() */
+    void (*on_message)(void *arg, unsigned type, const void *message);
+    void (*on_end)(void *arg, const struct err *why); /* why NULL: the peer ended in order */
+};
+
+/* As stream_new(): `host` non-NULL makes it the client's side.  On failure the fd is
+ * still the caller's. */
+int conn_new(struct loop *loop, int fd, struct tls *tls, const char *host,
+             const struct conn_owner *owner, void *arg, struct conn **ret, struct err *err);
+
+/* What the shape is for is the caller's to know.  A message too large for a frame is
+ * not sent, and ends the connection with ERR_LIMIT: whoever may have much sends pages. */
+void conn_send(struct conn *c, unsigned type, const struct shape *s, const void *message);
+void conn_refuse(struct conn *c, unsigned type, int code, int64_t retry_ms, const char *text);
+size_t conn_pending(const struct conn *c); /* bytes that wait to be sent */
+
+int conn_peer(const struct conn *c, struct cert_facts *ret, struct err *err);
+int64_t conn_heard_ms(const struct conn *c); /* when the last frame came, in loop time */
+
+void conn_end(struct conn *c);  /* sends what waits, closes, and is freed; no more callbacks */
+void conn_free(struct conn *c); /* drops it at once; NULL is fine */
+
+#endif

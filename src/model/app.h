@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* app.h - who may call us, what for, and join tokens; as /v1 and the store have
+ * them. */
+#ifndef MODEL_APP_H
+#define MODEL_APP_H
+
+#include <stdint.h>
+
+#include "wire/shape.h"
+
+enum { APP_CODE_MAX_BYTES = 32, APP_SECRET_MAX_BYTES = 128 };
+
+/* What a route asks for; a bit each. */
+enum app_right {
+    APP_READ = 1 << 0,    /* look at hosts, processes, tasks */
+    APP_OPERATE = 1 << 1, /* start, stop, host ... */
+    APP_ADMIN = 1 << 2,   /* apps, tokens */
+};
+
+struct app_text {
+    const char *text;
+};
+
+/* What an app may do, and where: exact names; an empty list means all of them. */
+struct app_permissions {
+    struct list rights;     /* struct app_number: enum app_right */
+    struct list spaces;     /* struct app_text: namespaces */
+    struct list businesses; /* struct app_number */
+};
+
+struct app_number {
+    int64_t number;
+};
+
+/* POST /v1/apps, which answers with the secret, once; and GET, which never does. */
+struct app_ask {
+    const char *code;
+    struct app_permissions permissions;
+};
+
+struct app_view {
+    const char *code, *secret; /* secret "": not told */
+    struct app_permissions permissions;
+    int64_t created_s;
+};
+
+struct app_page {
+    struct list apps; /* struct app_view, by code */
+    const char *next;
+};
+
+/* POST /v1/tokens. */
+struct token_ask {
+    int64_t cloud_id, biz_id, ttl_s, uses;
+    const char *note;
+};
+
+struct token_view {
+    const char *token;
+    int64_t cloud_id, biz_id, expires_s, uses;
+};
+
+unsigned
+app_rights(const struct app_permissions *p); /* bits; read and operate, if the list is empty */
+bool app_may_space(const struct app_permissions *p, const char *space);
+bool app_may_business(const struct app_permissions *p, int64_t biz_id);
+const char *rule_app_code(const char *text); /* NULL, or what is wrong */
+
+extern const struct shape app_permissions_shape, app_ask_shape, app_view_shape, app_page_shape,
+    token_ask_shape, token_view_shape;
+
+#endif

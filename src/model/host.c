@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* host.c - the shapes of host.h. */
+#include "model/host.h"
+
+#include "model/rules.h"
+
+#define AT(type, member) .offset = offsetof(struct type, member)
+
+enum { PAGE_MAX = 1000, PAGE_USUAL = 100, CURSOR_MAX_BYTES = 1024 };
+
+/* clang-format off */
+static const struct field host_fields[] = {
+    { "agent_id", .type = FIELD_STR, AT(host_view, agent_id), .flags = FIELD_REQUIRED, .max = ID_MAX_BYTES,
+      .doc = "names it everywhere" },
+    { "cloud_id", .type = FIELD_INT, AT(host_view, cloud_id), .doc = "the cloud area it is in" },
+    { "ip", .type = FIELD_STR, AT(host_view, ip), .max = ID_MAX_BYTES, .doc = "its address there" },
+    { "biz_id", .type = FIELD_INT, AT(host_view, biz_id), .doc = "the business it belongs to" },
+    { "hostname", .type = FIELD_STR, AT(host_view, hostname), .max = NAME_MAX_BYTES, .doc = "what it calls itself" },
+    { "version", .type = FIELD_STR, AT(host_view, version), .max = ID_MAX_BYTES, .doc = "of its agent" },
+    { "online", .type = FIELD_BOOL, AT(host_view, online), .doc = "its agent is connected" },
+    { "since_s", .type = FIELD_INT, AT(host_view, since_s), .doc = "it has been so since, epoch seconds" },
+    { "joined_s", .type = FIELD_INT, AT(host_view, joined_s), .doc = "known since" },
+    { "processes", .type = FIELD_INT, AT(host_view, processes), .doc = "that we know on it" },
+    { "running", .type = FIELD_INT, AT(host_view, running), .doc = "of them" },
+    { 0 },
+};
+const struct shape host_view_shape = { "host_view", sizeof(struct host_view), host_fields, .doc = "A host." };
+
+static const struct field host_page_fields[] = {
+    { "hosts", .type = FIELD_LIST, AT(host_page, hosts), .max = PAGE_MAX, .sub = &host_view_shape,
+      .doc = "by agent id" },
+    { "next", .type = FIELD_STR, AT(host_page, next), .max = CURSOR_MAX_BYTES,
+      .doc = "`after` of the next page; empty: this is the last" },
+    { 0 },
+};
+const struct shape host_page_shape = { "host_page", sizeof(struct host_page), host_page_fields };
+
+static const struct field process_fields[] = {
+    { "agent_id", .type = FIELD_STR, AT(process_view, agent_id), .flags = FIELD_REQUIRED, .max = ID_MAX_BYTES,
+      .doc = "the host it is on" },
+    { "cloud_id", .type = FIELD_INT, AT(process_view, cloud_id), .doc = "of the host" },
+    { "ip", .type = FIELD_STR, AT(process_view, ip), .max = ID_MAX_BYTES, .doc = "of the host" },
+    { "online", .type = FIELD_BOOL, AT(process_view, online),
+      .doc = "the host's agent is connected; else this is what was last heard" },
+    { "process", .type = FIELD_OBJ, AT(process_view, view), .flags = FIELD_REQUIRED, .sub = &proc_view_shape,
+      .doc = "the process" },
+    { 0 },
+};
+const struct shape process_view_shape = { "process_view", sizeof(struct process_view), process_fields,
+                                          .doc = "A process and the host it is on." };
+
+static const struct field process_page_fields[] = {
+    { "processes", .type = FIELD_LIST, AT(process_page, processes), .max = PAGE_MAX, .sub = &process_view_shape,
+      .doc = "by agent id, namespace and name" },
+    { "next", .type = FIELD_STR, AT(process_page, next), .max = CURSOR_MAX_BYTES,
+      .doc = "`after` of the next page; empty: this is the last" },
+    { 0 },
+};
+const struct shape process_page_shape = { "process_page", sizeof(struct process_page), process_page_fields };
+
+static const struct field process_ask_fields[] = {
+    { "namespace", .type = FIELD_STR, AT(process_ask, space), .max = NAME_MAX_BYTES, .doc = "only of this one" },
+    { "name", .type = FIELD_STR, AT(process_ask, name), .max = NAME_MAX_BYTES, .doc = "only of this name" },
+    { "host", .type = FIELD_STR, AT(process_ask, host), .max = ID_MAX_BYTES,
+      .doc = "only on this one: an agent id, `cloud:ip` or an address of cloud area 0" },
+    { "after", .type = FIELD_STR, AT(process_ask, after), .max = CURSOR_MAX_BYTES, .doc = "`next` of the page before" },
+    { "limit", .type = FIELD_INT, AT(process_ask, limit), .min = 1, .max = PAGE_MAX, .fallback = PAGE_USUAL,
+      .doc = "at most so many" },
+    { 0 },
+};
+const struct shape process_ask_shape = { "process_ask", sizeof(struct process_ask), process_ask_fields };
+
+static const struct field page_ask_fields[] = {
+    { "after", .type = FIELD_STR, AT(page_ask, after), .max = CURSOR_MAX_BYTES, .doc = "`next` of the page before" },
+    { "limit", .type = FIELD_INT, AT(page_ask, limit), .min = 1, .max = PAGE_MAX, .fallback = PAGE_USUAL,
+      .doc = "at most so many" },
+    { 0 },
+};
+const struct shape page_ask_shape = { "page_ask", sizeof(struct page_ask), page_ask_fields };
+
+static const struct field status_fields[] = {
+    { "version", .type = FIELD_STR, AT(status_view, version), .max = 32, .doc = "of the server" },
+    { "uptime_s", .type = FIELD_INT, AT(status_view, uptime_s), .doc = "seconds since its start" },
+    { "hosts", .type = FIELD_INT, AT(status_view, hosts), .doc = "that have joined" },
+    { "online", .type = FIELD_INT, AT(status_view, online), .doc = "of them connected" },
+    { "processes", .type = FIELD_INT, AT(status_view, processes), .doc = "known on all hosts" },
+    { "running", .type = FIELD_INT, AT(status_view, running), .doc = "of them" },
+    { "hosted", .type = FIELD_INT, AT(status_view, hosted), .doc = "of them kept alive" },
+    { "open_tasks", .type = FIELD_INT, AT(status_view, open_tasks), .doc = "that have not ended" },
+    { 0 },
+};
+const struct shape status_view_shape = { "status_view", sizeof(struct status_view), status_fields };
+/* clang-format on */

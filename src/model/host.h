@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* host.h - hosts, and processes with the host they are on: what /v1 shows of them. */
+#ifndef MODEL_HOST_H
+#define MODEL_HOST_H
+
+#include <stdint.h>
+
+#include "model/view.h"
+
+struct host_view {
+    const char *agent_id, *ip, *hostname, *version; /* of the agent */
+    int64_t cloud_id, biz_id;
+    bool online;
+    int64_t since_s, joined_s; /* since 1970: online or not, member */
+    int64_t processes, running;
+};
+
+struct host_page {
+    struct list hosts; /* struct host_view, by agent id */
+    const char *next;  /* `after` of the next page; "": there is none */
+};
+
+struct process_view {
+    const char *agent_id, *ip;
+    int64_t cloud_id;
+    bool online; /* the host; else the rest is what was last heard */
+    struct proc_view view;
+};
+
+struct process_page {
+    struct list processes; /* struct process_view, by agent id, namespace, name */
+    const char *next;
+};
+
+struct process_ask { /* the query of GET /v1/processes */
+    const char *space, *name, *host, *after;
+    int64_t limit;
+};
+
+struct page_ask { /* of the other lists */
+    const char *after;
+    int64_t limit;
+};
+
+/* GET /v1/status */
+struct status_view {
+    const char *version;
+    int64_t uptime_s, hosts, online, processes, running, hosted, open_tasks;
+};
+
+extern const struct shape host_view_shape, host_page_shape, process_view_shape, process_page_shape,
+    process_ask_shape, page_ask_shape, status_view_shape;
+
+#endif

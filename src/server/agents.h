@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* agents.h - the server's end of the link: who may connect, who is connected.
+ *
+ * A connection without a certificate may do one thing: join, by a token that is good,
+ * for an address nobody has (or the very agent that has it and shows the same key).
+ * One with a certificate says hello and gets a session: its host must be known, the
+ * certificate's id must be the hello's, and the clone rule holds: of two connections
+ * with one identity the older is pinged; silent for 2 s it is replaced, answering, the
+ * newer one is refused and an event says so.  All that is stored before welcome is said.
+ *
+ * Accepting is paced; who comes too early is told when to come again. */
+#ifndef SERVER_AGENTS_H
+#define SERVER_AGENTS_H
+
+#include <stdint.h>
+
+#include "base/log.h"
+#include "base/loop.h"
+#include "server/events.h"
+#include "server/fleet.h"
+#include "server/tasks.h"
+#include "wire/listen.h"
+
+struct agents;
+
+struct agents_settings {
+    const char *dir;    /* of the CA (wire/ca.h) and the ticket keys */
+    const char *listen; /* address of the link */
+    const char *node;   /* the name of this server among several */
+    int64_t ping_ms;    /* 0: 5000 */
+};
+
+struct agents_counters {
+    int64_t connections, sessions;
+    uint64_t joined, refused; /* since the start */
+};
+
+/* Opens (at the first start, makes) the CA; listens from agents_listen() on, so that
+ * nobody comes before the tasks are loaded. */
+int agents_new(struct loop *loop, struct log *log, struct store *store, struct fleet *fleet,
+               struct events *events, const struct agents_settings *s, struct agents **ret,
+               struct err *err);
+void agents_set_tasks(struct agents *a, struct tasks *t);
+int agents_listen(struct agents *a, struct address *ret_real, struct err *err);
+void agents_free(struct agents *a); /* drops all connections; NULL is fine */
+
+/* A hand of the tasks: arg is a struct agents. */
+void agents_send(void *agents, const char *agent, int64_t epoch, unsigned type,
+                 const struct shape *s, const void *message);
+
+const char *agents_ca_fingerprint(const struct agents *a); /* for join tokens */
+const struct agents_counters *agents_counters(const struct agents *a);
+
+#endif

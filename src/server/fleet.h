@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* fleet.h - the hosts we know and what runs on them, in memory.
+ *
+ * The store has it all; this is what answers without asking it.  fleet_load() reads
+ * the store at start; from then on every change is made here and, by fleet itself,
+ * submitted to the store.  A store that fails is logged, and tried again with what
+ * the fleet says then: what is in memory is the truth of this server while it runs.
+ *
+ * Hosts stand in the order of their ids, processes of a host in the order of
+ * namespace and name, so a walk is a stable list.  Pointers are good until the next
+ * call that changes something. */
+#ifndef SERVER_FLEET_H
+#define SERVER_FLEET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/log.h"
+#include "base/loop.h"
+#include "link/message.h"
+#include "model/proc.h"
+#include "model/view.h"
+#include "store/store.h"
+#include "store/store_hosts.h"
+
+struct fleet;
+
+struct fleet_proc {
+    const char *space, *name;
+    struct proc_view view;
+    const char *labels, *spec; /* JSON, as they were last sent with op 0, 3 or 7; NULL: not known */
+};
+
+struct fleet_host {
+    const char *agent_id, *ip, *hostname, *version;
+    int64_t cloud_id, biz_id, joined_ms;
+    const char *cert_fingerprint;
+    int64_t epoch;      /* of its session; 0: it is not connected */
+    int64_t since_ms;   /* wall time: it has been connected, or not */
+    const char *digest; /* of its processes, as it last said; "" if it never did */
+    const struct fleet_proc *const *procs;
+    size_t n_procs;
+};
+
+struct fleet_totals {
+    int64_t hosts, online, procs, running, hosted;
+};
+
+struct fleet *fleet_new(struct loop *loop, struct log *log, struct store *store);
+void fleet_free(struct fleet *f);                 /* NULL is fine */
+int fleet_load(struct fleet *f, struct err *err); /* blocks; once, before the loop runs */
+
+/* By its id, or by "cloud:ip"; NULL if there is none. */
+const struct fleet_host *fleet_find(const struct fleet *f, const char *agent_id);
+const struct fleet_host *fleet_find_at(const struct fleet *f, int64_t cloud_id, const char *ip);
+const struct fleet_proc *fleet_proc(const struct fleet_host *h, const char *space,
+                                    const char *name);
+/* The first host whose id is greater than `after` ("": the first of all); NULL: no more. */
+const struct fleet_host *fleet_next(const struct fleet *f, const char *after);
+const struct fleet_totals *fleet_totals(const struct fleet *f);
+
+/* A host has joined, or says other things of itself.  The row is copied.  The store
+ * is the caller's affair (joining waits for it); the fleet submits nothing here. */
+void fleet_put_host(struct fleet *f, const struct host_row *row);
+void fleet_del_host(struct fleet *f, const char *agent_id);
+void fleet_set_session(struct fleet *f, const char *agent_id, int64_t epoch, int64_t wall_ms);
+
+/* What an agent says of its processes: changes, or all of them page by page (what is
+ * not among them is gone with the last page). */
+void fleet_on_processes(struct fleet *f, const char *agent_id, const struct message_processes *m);
+
+/* An operation that makes a process known was done: its spec is the one from now on. */
+void fleet_put_spec(struct fleet *f, const char *agent_id, const struct proc_meta *meta,
+                    const struct proc_spec *spec);
+
+#endif

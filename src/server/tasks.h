@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* tasks.h - operations asked of hosts, from the request to the last result: the hub
+ * (hub.h) with its store and its clock.
+ *
+ * tasks_operate() answers after the commit: the task and every item of it are on the
+ * disk then.  A result is shown after the commit too.  Tasks that have ended stay
+ * in memory for a while and in the store for `keep_ms`; tasks_read() looks in both.
+ *
+ * At start tasks_load() takes up what had not ended.  An item's deadline is its
+ * operation's time-out, its checks and 30 s from when it was asked for, so it is the
+ * same after a restart. */
+#ifndef SERVER_TASKS_H
+#define SERVER_TASKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/log.h"
+#include "base/loop.h"
+#include "link/message.h"
+#include "model/code.h"
+#include "server/fleet.h"
+#include "store/store.h"
+
+struct tasks;
+
+/* Which API made a task decides how its keys look; the result APIs say so to nobody. */
+enum task_form { TASK_FORM_V2, TASK_FORM_V1, TASK_FORM_JOB };
+
+struct task_target {
+    const char *agent; /* NULL: no such host */
+    const char *key;   /* as the caller spelled it; two targets may share one: the last wins */
+    int64_t op;
+    struct proc_meta meta;
+    const struct proc_spec *spec; /* targets that share it share its row in the store */
+    int64_t code;                 /* not 0: refused with this from the start (117, 823, 801 ...) */
+    const char *text;             /* why */
+};
+
+struct task_ask {
+    const char *app, *user;
+    int64_t form;        /* enum task_form */
+    struct list targets; /* struct task_target, at least one */
+};
+
+/* One target as it stands. */
+struct task_item {
+    const char *agent; /* "": none */
+    const char *key;
+    int64_t op;
+    const char *space, *name;
+    int64_t code; /* CODE_WAITING until it has ended */
+    const char *text;
+    struct proc_view view; /* the process afterwards; of what never ran: its name alone */
+    int64_t done_ms;       /* wall time; 0: not yet */
+    const char *setup_path, *proc_name; /* of its spec */
+};
+
+struct task_info {
+    const char *id, *app, *user;
+    int64_t form, created_ms, deadline_ms;
+    const struct task_item *items;
+    size_t n, n_left;
+};
+
+struct tasks_hands {
+    /* To the session of that epoch, or to nobody. */
+    void (*send)(void *arg, const char *agent, int64_t epoch, unsigned type, const struct shape *s,
+                 const void *message);
+};
+
+struct tasks *tasks_new(struct loop *loop, struct log *log, struct store *store,
+                        struct fleet *fleet, const struct tasks_hands *hands, void *arg);
+void tasks_free(struct tasks *t);                 /* NULL is fine; before the store is closed */
+int tasks_load(struct tasks *t, struct err *err); /* blocks; once, before the loop runs */
+
+/* `fn` is called once, later, unless the tasks are freed first: `id` and no failure, or a
+ * failure and then nothing was stored and nothing will run.  What the ask points to is
+ * copied. */
+typedef void task_accepted_fn(void *arg, const char *id, const struct err *failure);
+void tasks_operate(struct tasks *t, const struct task_ask *ask, task_accepted_fn *fn, void *arg);
+
+/* `fn` is called once, perhaps before this returns; `task` is good until it returns.
+ * CODE_NO_TASK if there is none. */
+typedef void task_read_fn(void *arg, const struct task_info *task, const struct err *failure);
+void tasks_read(struct tasks *t, const char *id, task_read_fn *fn, void *arg);
+
+/* What agents do and say.  The welcome must have been sent before tasks_on_session(),
+ * which lets commands flow. */
+void tasks_on_session(struct tasks *t, const char *agent, int64_t epoch);
+void tasks_on_session_end(struct tasks *t, const char *agent, int64_t epoch);
+void tasks_on_message(struct tasks *t, const char *agent, int64_t epoch, unsigned type,
+                      const void *message);
+
+int64_t tasks_open(const struct tasks *t); /* how many have not ended */
+
+#endif
