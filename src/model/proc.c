@@ -149,6 +149,8 @@ static const struct field spec_fields[] = {
       .sub = &warn_shape, .doc = "where its events go" },
     { "configmap", .type = FIELD_LIST, AT(proc_spec, config_files), .max = 64, .sub = &config_file_shape,
       .doc = "files whose change is reported" },
+    { "holdfast", .type = FIELD_OBJ, AT(proc_spec, extra), .sub = &proc_extra_shape,
+      .doc = "what the documents have no word for" },
     { 0 },
 };
 const struct shape proc_spec_shape = { "spec", sizeof(struct proc_spec), spec_fields };

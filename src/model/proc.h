@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "model/extra.h"
 #include "wire/shape.h"
 
 enum proc_op {
@@ -79,6 +80,7 @@ struct proc_spec {
     struct proc_policy policy, alive_policy;
     struct proc_warn warn;
     struct list config_files; /* struct proc_config_file */
+    struct proc_extra extra;
     enum presence has_identity, has_control, has_resource, has_policy, has_alive_policy, has_warn;
 };
 
