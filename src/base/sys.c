@@ -14,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -32,7 +33,7 @@
     X(READLINKAT, "readlinkat") X(RENAMEAT, "renameat") X(UNLINKAT, "unlinkat") \
     X(FALLOCATE, "fallocate") X(FDATASYNC, "fdatasync") X(FCHOWN, "fchown") X(DUPFD, "dupfd") \
     X(POLL, "poll") X(IOCTL, "ioctl") X(PIDFD_OPEN, "pidfd_open") \
-    X(PIDFD_SEND_SIGNAL, "pidfd_send_signal") X(WAITID, "waitid") X(PRLIMIT, "prlimit") \
+    X(PIDFD_SEND_SIGNAL, "pidfd_send_signal") X(WAITID, "waitid") X(PRLIMIT, "prlimit") X(PRCTL, "prctl") \
     X(CLONE3, "clone3") X(CLOSE_RANGE, "close_range") X(DUP2, "dup2") X(SETSID, "setsid") \
     X(CHDIR, "chdir") X(SETGROUPS, "setgroups") X(SETRESGID, "setresgid") \
     X(SETRESUID, "setresuid") X(EXECVE, "execve")
@@ -413,6 +414,11 @@ int sys_waitid(idtype_t type, id_t id, siginfo_t *ret, int options)
 int sys_prlimit(int resource, const struct rlimit *limit, struct rlimit *ret_old)
 {
     return fails(CALL_PRLIMIT) ? -1 : prlimit(0, (enum __rlimit_resource)resource, limit, ret_old);
+}
+
+int sys_prctl(int option, unsigned long value)
+{
+    return fails(CALL_PRCTL) ? -1 : prctl(option, value, 0, 0, 0);
 }
 
 /* The system call as such: 0 can not be returned in the child, whose new stack has

@@ -69,6 +69,7 @@ int sys_pidfd_open(pid_t pid);
 int sys_pidfd_send_signal(int pidfd, int number);
 int sys_waitid(idtype_t type, id_t id, siginfo_t *ret, int options);
 int sys_prlimit(int resource, const struct rlimit *limit, struct rlimit *ret_old); /* ours */
+int sys_prctl(int option, unsigned long value);
 
 /* A child that shares our memory and descriptors; the calling thread waits until
  * it has become another program or ended.  It runs on a stack of its own, with no

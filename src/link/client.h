@@ -2,15 +2,21 @@
 /* client.h - an agent's side of the link: it joins once, then connects, and
  * connects again, for ever.
  *
- * Who the agent is stands in its folder: agent.key, made at the first start, and
- * agent.pem (its certificate, then the CA's), which joining brings.  Without a
- * certificate it joins by the token; with one the token is not looked at.  A third
- * of its life before its end a certificate is renewed over the open session.
+ * Who the agent is stands in its folder (link/identity.h): agent.key, made at the first
+ * start, and agent.pem (its certificate, then the CA's), which joining brings.  Without a
+ * certificate it joins by the token; with one the token is not looked at, unless it has
+ * expired.  A third of its life before its end a certificate is renewed over the open
+ * session, and used from the next one on.
  *
  * After a connection is lost it waits: a random part of 0.1 s, twice as long after
- * each failure, up to 30 s; or as long as the server said.  Several servers are
- * tried in turn, beginning anywhere.  Names are looked up off the loop's thread.
- * A server that is silent for 3 pings is gone. */
+ * each failure, up to 30 s; or as long as the server said, and up to a quarter more, so
+ * that not all come at once.  A session that lived to its first ping makes failures
+ * forgotten.  Several servers are tried in turn, beginning anywhere, and of one with
+ * several addresses another each time.  Names are looked up off the loop's thread.  A
+ * server that is silent for 3 pings is gone.
+ *
+ * Callbacks come from the loop only, and may call everything here, client_free()
+ * included; fill_hello() alone may not. */
 #ifndef LINK_CLIENT_H
 #define LINK_CLIENT_H
 
@@ -20,27 +26,29 @@ struct client;
 
 struct client_settings {
     const char *dir;            /* of agent.key and agent.pem */
-    const char *const *servers; /* "host:port", ends with NULL; at least one */
+    const char *const *servers; /* "host:port" or "unix:/path", ends with NULL; at least one */
     const char *token;          /* "" if there is none (any more) */
     const char *ip;             /* of this host, as clients of the API call it; "": the one that
-                                   the connection to the server has */
+                                   our end of the connection to the server has */
     const char *agent_id;       /* to ask for when joining; "": the server makes one */
 };
 
 struct client_owner {
     /* Fills in what only the agent knows: hostname, boot_id, digest ... Texts must
-     * live until the next call. */
+     * live until the next call.  Asked for a join too, which takes hostname and
+     * agent_version of it. */
     void (*fill_hello)(void *arg, struct message_hello *hello);
     void (*on_up)(void *arg, const struct message_welcome *welcome);
-    void (*on_message)(void *arg, unsigned type, const void *message); /* pings included */
+    /* Pings included, and errors that are about another message of ours than hello. */
+    void (*on_message)(void *arg, unsigned type, const void *message);
     /* A session, or an attempt at one, has ended; the next is in again_ms (-1: never,
      * because the server has forbidden it for good: a token that is not good, say). */
     void (*on_down)(void *arg, const struct err *why, int64_t again_ms);
     void (*on_joined)(void *arg, const char *agent_id); /* may be NULL */
 };
 
-/* Reads the identity; connects from the loop's next turn on.  ERR_INVALID if there is
- * neither a certificate nor a token. */
+/* Reads the identity; connects from the loop's next turn on.  Settings and owner are
+ * copied.  ERR_INVALID if there is neither a certificate nor a token. */
 int client_new(struct loop *loop, const struct client_settings *s, const struct client_owner *owner,
                void *arg, struct client **ret, struct err *err);
 void client_free(struct client *c); /* says goodbye if it can; NULL is fine */

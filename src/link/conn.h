@@ -5,11 +5,13 @@
  * shape of its type and handed to the owner; it lives until on_message() returns.
  * A type that we do not know is answered with MESSAGE_ERROR and passed over, so
  * that either side may be newer; a frame or a body that makes no sense is answered
- * so too, and ends the connection.
+ * so too, and ends the connection.  Frames are numbered from 1 in each direction;
+ * one that is out of order makes no sense.
  *
  * Callbacks come from the loop only, never out of a call made by the owner, and may
  * call everything here, conn_free() included.  on_end() comes at most once; after it
- * only conn_free() is left. */
+ * only conn_free() is left, or conn_end(), by which an answer that is still on its
+ * way arrives. */
 #ifndef LINK_CONN_H
 #define LINK_CONN_H
 
@@ -20,13 +22,15 @@
 struct conn;
 
 struct conn_owner {
-    void (*on_ready)(void *arg); /* hands are shaken: conn_peer() */
+    void (*on_ready)(void *arg); /* hands are shaken: conn_peer(); may be NULL */
     void (*on_message)(void *arg, unsigned type, const void *message);
     void (*on_end)(void *arg, const struct err *why); /* why NULL: the peer ended in order */
+    void (*on_closed)(void *arg); /* conn_end() is through, the conn is gone; may be NULL */
 };
 
 /* As stream_new(): `host` non-NULL makes it the client's side.  On failure the fd is
- * still the caller's. */
+ * still the caller's.  The owner's table is not copied.  What is sent before
+ * on_ready() is kept until then. */
 int conn_new(struct loop *loop, int fd, struct tls *tls, const char *host,
              const struct conn_owner *owner, void *arg, struct conn **ret, struct err *err);
 
@@ -39,7 +43,11 @@ size_t conn_pending(const struct conn *c); /* bytes that wait to be sent */
 int conn_peer(const struct conn *c, struct cert_facts *ret, struct err *err);
 int64_t conn_heard_ms(const struct conn *c); /* when the last frame came, in loop time */
 
-void conn_end(struct conn *c);  /* sends what waits, closes, and is freed; no more callbacks */
+/* Sends what waits, closes, and is freed; no more callbacks but on_closed(), which
+ * comes in a later turn.  Until then conn_free() may cut it short: the one right after
+ * the other says goodbye as far as the socket takes it.  A loop must not be freed
+ * before its ended conns are gone. */
+void conn_end(struct conn *c);
 void conn_free(struct conn *c); /* drops it at once; NULL is fine */
 
 #endif

@@ -13,14 +13,14 @@ static const struct field label_fields[] = {
     { "value", .type = FIELD_SCALAR, AT(proc_label, value), .max = 1024 },
     { 0 },
 };
-static const struct shape label_shape = { "label", sizeof(struct proc_label), label_fields };
+const struct shape proc_label_shape = { "label", sizeof(struct proc_label), label_fields };
 
 static const struct field meta_fields[] = {
     { "namespace", .type = FIELD_STR, AT(proc_meta, space), .flags = FIELD_REQUIRED, .min = 1,
       .max = NAME_MAX_BYTES, .check = rule_space, .doc = "groups processes of one owner" },
     { "name", .type = FIELD_STR, AT(proc_meta, name), .flags = FIELD_REQUIRED, .min = 1,
       .max = NAME_MAX_BYTES, .check = rule_line, .doc = "unique within its namespace on a host" },
-    { "labels", .type = FIELD_MAP, AT(proc_meta, labels), .max = 64, .sub = &label_shape,
+    { "labels", .type = FIELD_MAP, AT(proc_meta, labels), .max = 64, .sub = &proc_label_shape,
       .doc = "stored and returned as given" },
     { 0 },
 };
@@ -188,3 +188,20 @@ static const struct field register_fields[] = {
 };
 const struct shape proc_register_shape = { "register", sizeof(struct proc_register), register_fields };
 /* clang-format on */
+
+struct proc_policy proc_policy_of(const struct proc_spec *spec)
+{
+    struct proc_policy p = spec->policy;
+    const struct proc_policy *a = &spec->alive_policy;
+
+#define TAKE(member, has) (p.member = a->has == PRESENCE_GIVEN ? a->member : p.member)
+    TAKE(kind, has_kind);
+    TAKE(start_check_s, has_start_check);
+    TAKE(stop_check_s, has_stop_check);
+    TAKE(start_retries, has_retries);
+    TAKE(start_interval_s, has_interval);
+    TAKE(op_timeout_s, has_timeout);
+    TAKE(cron_rule, has_cron);
+#undef TAKE
+    return p;
+}

@@ -102,8 +102,12 @@ struct proc_register {
     struct proc_spec spec;
 };
 
+/* Of the two blocks of a spec, with defaults: alive_monitor_policy wins where both say
+ * something. */
+struct proc_policy proc_policy_of(const struct proc_spec *spec);
+
 extern const struct shape proc_operate_shape, proc_operate_batch_shape, proc_register_shape;
-extern const struct shape proc_meta_shape, proc_spec_shape, host_ref_shape;
+extern const struct shape proc_meta_shape, proc_spec_shape, host_ref_shape, proc_label_shape;
 extern const struct enum_name proc_kind_names[];
 
 #endif

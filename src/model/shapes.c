@@ -33,6 +33,7 @@ const struct shape *const model_shapes[] = {
     &process_view_shape,
     &status_view_shape,
     &task_item_view_shape,
+    &task_ref_shape,
     &task_view_shape,
     &token_ask_shape,
     &token_view_shape,

@@ -73,4 +73,11 @@ static const struct field task_fields[] = {
     { 0 },
 };
 const struct shape task_view_shape = { "task_view", sizeof(struct task_view), task_fields, .doc = "A task." };
+
+static const struct field ref_fields[] = {
+    { "task_id", .type = FIELD_STR, AT(task_ref, task_id), .flags = FIELD_REQUIRED, .min = 1, .max = NAME_MAX_BYTES,
+      .check = rule_line, .doc = "by which results are asked for" },
+    { 0 },
+};
+const struct shape task_ref_shape = { "task_ref", sizeof(struct task_ref), ref_fields };
 /* clang-format on */

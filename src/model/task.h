@@ -39,8 +39,13 @@ struct task_view {
     struct list items; /* struct task_item_view */
 };
 
+/* What BlueKing's operate calls answer with, and its result calls ask for. */
+struct task_ref {
+    const char *task_id;
+};
+
 extern const struct enum_name proc_op_names[];
 extern const struct shape operation_ask_shape, operation_view_shape, task_item_view_shape,
-    task_view_shape;
+    task_view_shape, task_ref_shape;
 
 #endif

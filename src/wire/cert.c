@@ -544,3 +544,18 @@ int cert_check_signed(const char *pem, const struct cert_key *by, struct err *er
     X509_free(x);
     return ok ? 0 : err_set(err, ERR_INVALID, "certificate: not signed by this key");
 }
+
+int cert_check_issued(const char *pem, const char *ca_pem, struct err *err)
+{
+    struct cert_key ca;
+    X509 *x;
+    int bad;
+
+    if (read_x509(ca_pem, &x, err))
+        return err_wrap(err, "CA");
+    ca.pkey = X509_get0_pubkey(x);
+    bad = ca.pkey ? cert_check_signed(pem, &ca, err)
+                  : err_set(err, ERR_INVALID, "CA: a key of an unknown kind");
+    X509_free(x);
+    return bad;
+}

@@ -84,6 +84,8 @@ int cert_issue(const struct cert_plan *plan, const struct cert_key *subject,
 
 /* Whether the first certificate in the text is signed by that key. */
 int cert_check_signed(const char *pem, const struct cert_key *by, struct err *err);
+/* The same by the key of the first certificate in ca_pem. */
+int cert_check_issued(const char *pem, const char *ca_pem, struct err *err);
 
 /* For the other doors to OpenSSL. */
 struct x509_st;

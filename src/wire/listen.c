@@ -185,6 +185,7 @@ struct listener {
     int fd;
     bool has_file;
     bool troubled; /* the owner was told, and not all who waited have come in since */
+    bool paused;   /* by the owner */
     bool busy;     /* in the owner's callback; listener_free() is put off */
     bool dead;
 };
@@ -354,7 +355,7 @@ static bool accept_one(struct listener *l)
     if (fd >= 0) {
         unmap(&peer);
         l->owner->on_accept(l->arg, fd, &peer);
-        return !l->dead;
+        return !l->dead && !l->paused;
     }
     if (sys_again())
         l->troubled = false; /* all who waited are in */
@@ -397,6 +398,23 @@ int listener_new(struct loop *loop, const struct address *at, const struct liste
 void listener_address(const struct listener *l, struct address *ret)
 {
     *ret = l->at;
+}
+
+void listener_pause(struct listener *l)
+{
+    struct err ignored;
+
+    l->paused = true;
+    timer_stop(l->loop, &l->rest);
+    (void)watch_want(l->watch, 0, &ignored); /* wanting nothing cannot fail */
+}
+
+void listener_resume(struct listener *l)
+{
+    if (!l->paused)
+        return;
+    l->paused = false;
+    on_rested(l);
 }
 
 /* Removes the file only if it is still ours: it may have been replaced. */

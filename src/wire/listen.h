@@ -47,6 +47,10 @@ struct listener_owner {
 int listener_new(struct loop *loop, const struct address *at, const struct listener_owner *owner,
                  void *arg, struct listener **ret, struct err *err);
 void listener_address(const struct listener *l, struct address *ret); /* with the real port */
-void listener_free(struct listener *l);                               /* NULL is fine */
+
+/* Nobody is accepted from the one to the other; who comes waits with the kernel. */
+void listener_pause(struct listener *l); /* in on_accept() too: it was the last then */
+void listener_resume(struct listener *l);
+void listener_free(struct listener *l); /* NULL is fine */
 
 #endif

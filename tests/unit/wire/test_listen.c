@@ -23,7 +23,7 @@ struct world {
     int troubles;
     struct err trouble;
     struct address peer;
-    bool free_in_accept, free_in_trouble;
+    bool free_in_accept, free_in_trouble, pause_in_accept;
     char dir[32], path[64];
 };
 
@@ -34,6 +34,8 @@ static void on_accept(void *arg, int fd, const struct address *peer)
     assert_true(w->n < ACCEPTED_MAX);
     w->fds[w->n++] = fd;
     w->peer = *peer;
+    if (w->pause_in_accept)
+        listener_pause(w->l);
     if (w->free_in_accept) {
         listener_free(w->l);
         w->l = NULL;
@@ -497,6 +499,33 @@ static void one_client_of_ipv6_is_its_64_bits(void **state)
     }
 }
 
+/* Both in the middle of a rest and out of on_accept(). */
+static void who_comes_during_a_pause_comes_in_after_it(void **state)
+{
+    struct world *w = *state;
+    int fds[4];
+
+    start(w, unix_text(w));
+    listener_resume(w->l); /* nothing to resume */
+    w->pause_in_accept = true;
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+        fds[i] = dial(w);
+    TURN_UNTIL(&w->rig, w->n == 1);
+    rig_turns(&w->rig, 300);
+    assert_int_equal(w->n, 1);
+    w->pause_in_accept = false;
+    sys_fault("accept", 1, EMFILE);
+    listener_resume(w->l);
+    TURN_UNTIL(&w->rig, w->troubles == 1);
+    listener_pause(w->l);
+    rig_turns(&w->rig, 300); /* longer than the rest */
+    assert_int_equal(w->n, 1);
+    listener_resume(w->l);
+    TURN_UNTIL(&w->rig, w->n == ARRAY_LEN(fds));
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+        close(fds[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -514,6 +543,7 @@ int main(void)
         TEST(each_spell_of_trouble_is_told),
         TEST(a_connection_that_went_away_is_no_trouble),
         TEST(a_callback_may_free_the_listener),
+        TEST(who_comes_during_a_pause_comes_in_after_it),
         TEST(every_failure_while_listening_is_clean),
     };
 

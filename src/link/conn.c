@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* conn.c - see conn.h.
+ *
+ * The stream below keeps its promises about callbacks, so there is little to do but
+ * two things.  While frames are handed out the conn is `busy`: the owner may drop it
+ * in the middle of a buffer, and then it is freed when the buffer is left.  And what
+ * breaks inside a call of the owner's is told by the timer, in the next turn. */
+#include "link/conn.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "wire/frame.h"
+
+static const struct stream_limits limits = {
+    .in_max = FRAME_HEAD_SIZE + FRAME_BODY_MAX,
+    .out_max = 16 * 1024 * 1024,
+    .handshake_ms = 10 * 1000,
+    .linger_ms = 2000,
+};
+
+struct conn {
+    struct loop *loop;
+    struct stream *stream; /* NULL: closed */
+    const struct conn_owner *owner;
+    void *arg;
+    struct arena arena;       /* of the message that is being handed out */
+    struct timer timer;       /* the next turn */
+    struct err *why;          /* not yet told */
+    uint64_t seq_in, seq_out; /* of the last frame */
+    int64_t heard_ms;
+    size_t left;  /* bytes shown that were not yet a frame */
+    bool busy;    /* frames are being handed out */
+    bool broken;  /* nothing more is read or written: `why`, or the stream is */
+    bool told;    /* on_end() was called */
+    bool ended;   /* conn_end() was */
+    bool dropped; /* conn_free() was, while busy */
+};
+
+static void destroy(struct conn *c)
+{
+    timer_stop(c->loop, &c->timer);
+    stream_free(c->stream);
+    arena_free(&c->arena);
+    free(c->why);
+    free(c);
+}
+
+static bool is_open(const struct conn *c)
+{
+    return !c->broken && !c->ended && !c->dropped && !c->told;
+}
+
+/* From the loop only; the conn may be gone after it. */
+static void tell_end(struct conn *c, const struct err *why)
+{
+    if (c->told || c->ended)
+        return;
+    c->told = true;
+    c->owner->on_end(c->arg, why);
+}
+
+static void break_off(struct conn *c, const struct err *why)
+{
+    c->broken = true;
+    c->why = xalloc(sizeof(*why));
+    *c->why = *why;
+    timer_set(c->loop, &c->timer, 0);
+}
+
+/* ---- out ---- */
+
+void conn_send(struct conn *c, unsigned type, const struct shape *s, const void *message)
+{
+    struct buf out = { 0 };
+    struct err err = { 0 };
+    size_t mark;
+
+    if (!is_open(c))
+        return;
+    mark = frame_begin(&out, (uint8_t)type, 0, c->seq_out + 1);
+    shape_write(s, message, &out);
+    if (frame_end(&out, mark, &err)) {
+        err_wrap(&err, "message %s", s->name);
+        break_off(c, &err);
+    } else {
+        c->seq_out++;
+        stream_write(c->stream, buf_data(&out), out.len);
+    }
+    buf_free(&out);
+}
+
+void conn_refuse(struct conn *c, unsigned type, int code, int64_t retry_ms, const char *text)
+{
+    const struct message_error e = { type, code, text ? text : "", retry_ms };
+
+    conn_send(c, MESSAGE_ERROR, &message_error_shape, &e);
+}
+
+size_t conn_pending(const struct conn *c)
+{
+    return c->stream ? stream_pending(c->stream) : 0;
+}
+
+/* ---- in ---- */
+
+/* The peer is told what was wrong with what it sent; it hears nothing after that. */
+static void refuse_all(struct conn *c, unsigned type, const struct err *why)
+{
+    conn_refuse(c, type, why->code, 0, why->text);
+    if (!is_open(c))
+        return;
+    break_off(c, why);
+    stream_end(c->stream);
+}
+
+static void pass_over(struct conn *c, const struct frame *f)
+{
+    char text[64];
+
+    snprintf(text, sizeof(text), "messages of type %u are not known here", f->type);
+    conn_refuse(c, f->type, ERR_NOT_FOUND, 0, text);
+}
+
+static void hand_out(struct conn *c, const struct frame *f)
+{
+    const struct shape *s = message_shape(f->type);
+    struct err err = { 0 };
+    void *message;
+
+    if (!s) {
+        pass_over(c, f);
+        return;
+    }
+    message = arena_alloc(&c->arena, s->size);
+    if (shape_read(s, f->body, f->body_n, 0, &c->arena, message, &err)) {
+        err_wrap(&err, "message %s", message_name(f->type));
+        refuse_all(c, f->type, &err);
+    } else {
+        c->owner->on_message(c->arg, f->type, message);
+    }
+    arena_reset(&c->arena);
+}
+
+static void take_frame(struct conn *c, const struct frame *f)
+{
+    struct err err = { 0 };
+
+    if (f->seq != c->seq_in + 1) {
+        err_set(&err, ERR_MALFORMED, "a frame with the number %llu, the next one is %llu",
+                (unsigned long long)f->seq, (unsigned long long)c->seq_in + 1);
+        refuse_all(c, f->type, &err);
+        return;
+    }
+    c->seq_in++;
+    c->heard_ms = loop_now_ms(c->loop);
+    hand_out(c, f);
+}
+
+/* How many of the bytes are done with: all of them when nobody wants the rest. */
+static size_t take_frames(struct conn *c, const char *bytes, size_t n)
+{
+    size_t done = 0;
+
+    while (is_open(c)) {
+        struct err err = { 0 };
+        struct frame f;
+        size_t used;
+
+        switch (frame_read(bytes + done, n - done, &f, &used, &err)) {
+        case FRAME_MORE: return done;
+        case FRAME_BAD: refuse_all(c, 0, &err); break;
+        case FRAME_READY:
+            take_frame(c, &f);
+            done += used;
+            break;
+        }
+    }
+    return n;
+}
+
+static size_t on_bytes(void *arg, const char *bytes, size_t n)
+{
+    struct conn *c = arg;
+    size_t done;
+
+    c->busy = true;
+    done = take_frames(c, bytes, n);
+    c->busy = false;
+    c->left = n - done;
+    arena_free(&c->arena); /* thousands of idle conns hold nothing */
+    if (c->dropped)
+        destroy(c);
+    return done;
+}
+
+/* ---- the end ---- */
+
+static void on_ready(void *arg)
+{
+    struct conn *c = arg;
+
+    c->heard_ms = loop_now_ms(c->loop);
+    if (!c->broken && c->owner->on_ready)
+        c->owner->on_ready(c->arg);
+}
+
+static void on_end(void *arg, const struct err *why)
+{
+    struct conn *c = arg;
+    struct err torn = { 0 };
+
+    if (c->why)
+        why = c->why; /* what came first */
+    c->broken = true;
+    if (!why && c->left > 0) {
+        err_set(&torn, ERR_MALFORMED, "the peer ended in the middle of a frame");
+        why = &torn;
+    }
+    tell_end(c, why);
+}
+
+/* What conn_end() began is through. */
+static void bury(struct conn *c)
+{
+    void (*on_closed)(void *arg) = c->owner->on_closed;
+    void *arg = c->arg;
+
+    destroy(c);
+    if (on_closed)
+        on_closed(arg);
+}
+
+static void on_closed(void *arg)
+{
+    struct conn *c = arg;
+
+    c->stream = NULL;
+    if (c->ended)
+        bury(c);
+}
+
+static const struct stream_owner stream_owner = {
+    .on_bytes = on_bytes,
+    .on_end = on_end,
+    .on_ready = on_ready,
+    .on_closed = on_closed,
+};
+
+static void on_timer(void *arg)
+{
+    struct conn *c = arg;
+
+    if (c->ended)
+        bury(c);
+    else
+        tell_end(c, c->why);
+}
+
+int conn_new(struct loop *loop, int fd, struct tls *tls, const char *host,
+             const struct conn_owner *owner, void *arg, struct conn **ret, struct err *err)
+{
+    struct conn *c = xalloc(sizeof(*c));
+
+    *c = (struct conn){ .loop = loop, .owner = owner, .arg = arg };
+    c->heard_ms = loop_now_ms(loop);
+    timer_init(&c->timer, on_timer, c);
+    if (stream_new(loop, fd, tls, host, &limits, &stream_owner, c, &c->stream, err)) {
+        free(c);
+        return -1;
+    }
+    *ret = c;
+    return 0;
+}
+
+int conn_peer(const struct conn *c, struct cert_facts *ret, struct err *err)
+{
+    if (!c->stream)
+        return err_set(err, ERR_NOT_FOUND, "the connection is closed");
+    return stream_peer(c->stream, ret, err);
+}
+
+int64_t conn_heard_ms(const struct conn *c)
+{
+    return c->heard_ms;
+}
+
+/* From here on the stream's on_closed() frees the conn; where there is no stream any
+ * more, the next turn does. */
+void conn_end(struct conn *c)
+{
+    if (c->ended || c->dropped)
+        return;
+    c->ended = true;
+    timer_stop(c->loop, &c->timer);
+    if (c->stream)
+        stream_end(c->stream);
+    else
+        timer_set(c->loop, &c->timer, 0);
+}
+
+void conn_free(struct conn *c)
+{
+    if (!c)
+        return;
+    if (!c->busy) {
+        destroy(c);
+        return;
+    }
+    c->dropped = true;
+    timer_stop(c->loop, &c->timer);
+    stream_free(c->stream); /* in its own callback: it is there until that returns */
+    c->stream = NULL;
+}
