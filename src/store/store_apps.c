@@ -70,6 +70,15 @@ static const struct query token_put = {
     .in = &token_shape,
 };
 
+static const struct field token_ref_fields[] = { DB_TEXT(token_find_ask, hash), { 0 } };
+static const struct shape token_ref_shape = DB_SHAPE(token_find_ask, token_ref_fields);
+
+static const struct query token_find = {
+    "SELECT " TOKEN_COLUMNS " FROM join_token WHERE hash = $1",
+    .in = &token_ref_shape,
+    .out = &token_shape,
+};
+
 static const struct query token_list = {
     "SELECT " TOKEN_COLUMNS " FROM join_token WHERE hash > $1 ORDER BY hash LIMIT $2",
     .in = &store_page_shape,
@@ -96,6 +105,7 @@ static int take_token(struct db *db, const void *in, struct arena *a, void *out,
 }
 
 const struct store_verb store_token_put = VERB_QUERY("token_put", DB_WRITE, &token_put);
+const struct store_verb store_token_find = VERB_QUERY("token_find", DB_READ, &token_find);
 const struct store_verb store_token_list = VERB_QUERY("token_list", DB_READ, &token_list);
 const struct store_verb store_token_take =
     VERB_RUN("token_take", DB_WRITE, take_token, sizeof(struct list));

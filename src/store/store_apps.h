@@ -28,12 +28,17 @@ struct token_row {
     const char *note;
 };
 
+struct token_find_ask {
+    const char *hash;
+};
+
 struct token_take_ask {
     const char *hash;
     int64_t now_ms;
 };
 
 extern const struct store_verb store_token_put;  /* token_row; nothing */
+extern const struct store_verb store_token_find; /* token_find_ask; list of token_row, 0 or 1 */
 extern const struct store_verb store_token_list; /* store_page; list of token_row by hash */
 
 /* Takes one use of it away: token_take_ask; list of token_row, one, as it is then.
