@@ -8,7 +8,12 @@
  * with one identity the older is pinged; silent for 2 s it is replaced, answering, the
  * newer one is refused and an event says so.  All that is stored before welcome is said.
  *
- * Accepting is paced; who comes too early is told when to come again. */
+ * A host is known by its key, whose SHA-256 stands in host_row.cert_fingerprint: so each
+ * certificate for that key is good until its own end, a renewal changes nothing, and a
+ * host that is removed from the fleet is out, its session at the next ping.
+ *
+ * Accepting is paced: a fleet that comes back at once waits with the kernel.  Whoever is
+ * refused is told when to come again. */
 #ifndef SERVER_AGENTS_H
 #define SERVER_AGENTS_H
 

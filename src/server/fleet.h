@@ -50,7 +50,7 @@ struct fleet *fleet_new(struct loop *loop, struct log *log, struct store *store)
 void fleet_free(struct fleet *f);                 /* NULL is fine */
 int fleet_load(struct fleet *f, struct err *err); /* blocks; once, before the loop runs */
 
-/* By its id, or by "cloud:ip"; NULL if there is none. */
+/* By its id or, spelled as one, by "cloud:ip"; NULL if there is none. */
 const struct fleet_host *fleet_find(const struct fleet *f, const char *agent_id);
 const struct fleet_host *fleet_find_at(const struct fleet *f, int64_t cloud_id, const char *ip);
 const struct fleet_proc *fleet_proc(const struct fleet_host *h, const char *space,

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/timers.h"
+#include "server/hub_copy.h"
 
 enum { RESEND_MS = 5000 };
 
@@ -25,11 +26,13 @@ struct agent;
 struct task;
 
 struct item {
-    struct hub_item pub;
+    struct hub_item *pub; /* as it is shown */
     struct task *task;
     int64_t n;
     struct agent *agent; /* NULL: no such host */
     enum item_state state;
+    bool is_twin;       /* another item of the task runs for this one: it is never sent, */
+    struct item *twins; /* and ends with that one, whose twins begin here */
     struct message_result result; /* ITEM_STORING: what is being stored */
     struct timer resend, deadline;
     TAILQ_ENTRY(item) link; /* of the agent's open items */
@@ -72,6 +75,11 @@ struct hub *hub_new(const struct hub_hands *hands, void *arg, int64_t now_ms)
     return h;
 }
 
+static bool is_listed(const struct item *item)
+{
+    return item->agent && !item->is_twin && item->state != ITEM_ENDED;
+}
+
 static void free_task(struct task *t)
 {
     for (size_t i = 0; i < t->n; i++) {
@@ -79,7 +87,7 @@ static void free_task(struct task *t)
 
         timers_stop(&t->hub->timers, &item->resend);
         timers_stop(&t->hub->timers, &item->deadline);
-        if (item->agent && item->state != ITEM_ENDED)
+        if (is_listed(item))
             TAILQ_REMOVE(&item->agent->open, item, link);
     }
     arena_free(&t->arena);
@@ -110,31 +118,57 @@ void hub_free(struct hub *h)
 
 /* ---- the end of an item */
 
+static void keep_result(struct item *item, const struct message_result *result)
+{
+    struct arena *a = &item->task->arena;
+
+    item->result = *result;
+    item->result.task = item->task->id;
+    item->result.item = item->n;
+    item->result.text = arena_strdup(a, result->text);
+    proc_view_keep(&item->result.view, a);
+}
+
+static void store_result(struct item *item)
+{
+    struct hub *h = item->task->hub;
+
+    item->state = ITEM_STORING;
+    h->hands->store_result(h->arg, item->task->id, item->n, &item->result);
+}
+
 /* From here on the result stands; it is shown when it is stored. */
 static void end_item(struct item *item, const struct message_result *result)
 {
     struct hub *h = item->task->hub;
-    struct arena *a = &item->task->arena;
 
-    item->state = ITEM_STORING;
-    item->result = *result;
-    item->result.task = item->task->id;
-    item->result.text = arena_strdup(a, result->text);
-    proc_view_keep(&item->result.view, a);
     timers_stop(&h->timers, &item->resend);
     timers_stop(&h->timers, &item->deadline);
-    h->hands->store_result(h->arg, item->task->id, item->n, &item->result);
+    keep_result(item, result);
+    store_result(item);
+    for (struct item *twin = item->twins; twin; twin = twin->twins) {
+        if (twin->state == ITEM_ENDED)
+            continue;
+        twin->result = item->result;
+        twin->result.item = twin->n;
+        store_result(twin);
+    }
+}
+
+static void fill_own(const struct item *item, int code, const char *text,
+                     struct message_result *ret)
+{
+    *ret = (struct message_result){ .code = code, .text = text };
+    shape_defaults(&proc_view_shape, &ret->view);
+    ret->view.space = item->pub->meta.space;
+    ret->view.name = item->pub->meta.name;
 }
 
 static void end_by_us(struct item *item, int code, const char *text)
 {
-    struct message_result r = {
-        .task = item->task->id, .item = item->n, .code = code, .text = text
-    };
+    struct message_result r;
 
-    shape_defaults(&proc_view_shape, &r.view);
-    r.view.space = item->pub.meta.space;
-    r.view.name = item->pub.meta.name;
+    fill_own(item, code, text, &r);
     end_item(item, &r);
 }
 
@@ -158,10 +192,10 @@ static void send_item(struct item *item)
     struct hub *h = item->task->hub;
     struct message_command m = { .task = item->task->id,
                                  .item = item->n,
-                                 .op = item->pub.op,
-                                 .deadline_ms = item->pub.deadline_ms,
-                                 .meta = item->pub.meta,
-                                 .spec = item->pub.spec };
+                                 .op = item->pub->op,
+                                 .deadline_ms = item->pub->deadline_ms,
+                                 .meta = item->pub->meta,
+                                 .spec = *item->pub->spec };
 
     if (item->state == ITEM_QUEUED)
         item->state = ITEM_SENT;
@@ -178,16 +212,25 @@ static void on_resend(void *arg)
         send_item(item);
 }
 
+/* Why nobody can do it; NULL: somebody can, or will perhaps. */
+static const char *why_offline(const struct item *item)
+{
+    if (!item->agent)
+        return "no such host";
+    return item->agent->epoch || !item->agent->is_away ? NULL : "the agent is not connected";
+}
+
 static void dispatch(struct item *item)
 {
-    if (!is_open(item))
+    const char *why;
+
+    if (!is_open(item) || item->is_twin)
         return;
-    if (!item->agent)
-        end_by_us(item, CODE_OFFLINE, "no such host");
+    why = why_offline(item);
+    if (why)
+        end_by_us(item, CODE_OFFLINE, why);
     else if (item->agent->epoch)
         send_item(item);
-    else if (item->agent->is_away)
-        end_by_us(item, CODE_OFFLINE, "the agent is not connected");
 }
 
 /* ---- agents */
@@ -218,9 +261,25 @@ static struct agent *agent_of(struct hub *h, const char *id)
     a->id = xstrdup(id);
     TAILQ_INIT(&a->open);
     timer_init(&a->away, on_away, a);
-    timers_set(&h->timers, &a->away, h->now_ms + (window_ms > 0 ? window_ms : 0));
+    a->is_away = window_ms <= 0;
+    if (!a->is_away)
+        timers_set(&h->timers, &a->away, h->now_ms + window_ms);
     map_put_str(&h->agents, a->id, a);
     return a;
+}
+
+void hub_on_arrival(struct hub *h, const char *id, int64_t now_ms)
+{
+    struct agent *a;
+    int64_t until_ms = now_ms + HUB_OFFLINE_MS;
+
+    h->now_ms = now_ms;
+    a = agent_of(h, id);
+    if (a->epoch)
+        return;
+    a->is_away = false;
+    if (!a->away.place || a->away.due_ms < until_ms)
+        timers_set(&h->timers, &a->away, until_ms);
 }
 
 void hub_on_session(struct hub *h, const char *id, int64_t epoch, int64_t now_ms)
@@ -255,29 +314,79 @@ void hub_on_session_end(struct hub *h, const char *id, int64_t epoch, int64_t no
 
 /* ---- tasks */
 
-static void copy_item(struct item *to, const struct hub_item *from, struct arena *a)
+/* What is the same in two items is one thing to do. */
+static void find_twin(struct item *item, struct map *firsts, struct buf *key, struct arena *a)
 {
-    struct buf json = { 0 };
-    struct err err;
+    const struct hub_item *pub = item->pub;
+    const char *const texts[] = { pub->agent, pub->meta.space, pub->meta.name };
+    struct item *first;
 
-    to->pub = *from;
-    to->pub.key = arena_strdup(a, from->key);
-    to->pub.agent = from->agent ? arena_strdup(a, from->agent) : NULL;
-    to->pub.text = arena_strdup(a, from->text ? from->text : "");
-    to->pub.meta.space = arena_strdup(a, from->meta.space);
-    to->pub.meta.name = arena_strdup(a, from->meta.name);
-    to->pub.meta.labels =
-        (struct list){ 0 }; /* the store keeps them; an agent has no use for them */
-    shape_write(&proc_spec_shape, &from->spec, &json);
-    if (shape_read(&proc_spec_shape, buf_data(&json), json.len, 0, a, &to->pub.spec, &err))
-        abort(); /* what was read once can be read again */
-    buf_free(&json);
+    if (!item->agent)
+        return;
+    buf_truncate(key, 0);
+    buf_add(key, &pub->op, sizeof(pub->op));
+    buf_add(key, &pub->spec, sizeof(pub->spec));
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        buf_add(key, texts[i], strlen(texts[i]) + 1);
+    first = map_find(firsts, buf_data(key), key->len);
+    if (!first) {
+        map_put(firsts, arena_memdup(a, buf_data(key), key->len), key->len, item);
+        return;
+    }
+    item->is_twin = true;
+    item->twins = first->twins;
+    first->twins = item;
 }
 
-static struct task *add_task(struct hub *h, const struct hub_task *from)
+static void open_item(struct item *item)
+{
+    struct hub *h = item->task->hub;
+
+    if (item->is_twin)
+        return;
+    if (item->agent)
+        TAILQ_INSERT_TAIL(&item->agent->open, item, link);
+    timers_set(&h->timers, &item->deadline, item->pub->deadline_ms);
+}
+
+static void init_item(struct task *t, size_t n)
+{
+    struct item *item = &t->items[n];
+
+    item->task = t;
+    item->n = (int64_t)n;
+    item->pub = &t->shown[n];
+    timer_init(&item->resend, on_resend, item);
+    timer_init(&item->deadline, on_deadline, item);
+    item->agent = item->pub->agent ? agent_of(t->hub, item->pub->agent) : NULL;
+    if (item->pub->code == CODE_WAITING)
+        return;
+    item->state = ITEM_ENDED;
+    t->open--;
+}
+
+/* One that had ended before a restart may have a twin that had not. */
+static void end_with(struct item *first)
+{
+    struct message_result r = { .code = first->pub->code,
+                                .text = first->pub->text,
+                                .view = first->pub->view };
+
+    for (struct item *twin = first->twins; twin; twin = twin->twins) {
+        if (twin->state == ITEM_ENDED)
+            continue;
+        keep_result(twin, &r);
+        store_result(twin);
+    }
+}
+
+static struct task *add_task(struct hub *h, const struct hub_task *from, bool is_loaded)
 {
     struct task *t = xalloc(sizeof(*t));
     const struct hub_item *items = from->items.items;
+    struct map specs = { 0 }, firsts = { 0 };
+    struct arena keys = { 0 };
+    struct buf key = { 0 };
 
     t->hub = h;
     t->id = xstrdup(from->id);
@@ -285,25 +394,18 @@ static struct task *add_task(struct hub *h, const struct hub_task *from)
     t->items = arena_alloc(&t->arena, t->n * sizeof(*t->items));
     t->shown = arena_alloc(&t->arena, t->n * sizeof(*t->shown));
     for (size_t i = 0; i < t->n; i++) {
-        struct item *item = &t->items[i];
-
-        item->task = t;
-        item->n = (int64_t)i;
-        copy_item(item, &items[i], &t->arena);
-        timer_init(&item->resend, on_resend, item);
-        timer_init(&item->deadline, on_deadline, item);
-        t->shown[i] = item->pub;
-        if (item->pub.code != CODE_WAITING) {
-            item->state = ITEM_ENDED;
-            t->open--;
-            continue;
-        }
-        item->agent = item->pub.agent ? agent_of(h, item->pub.agent) : NULL;
-        if (item->agent)
-            TAILQ_INSERT_TAIL(&item->agent->open, item, link);
-        timers_set(&h->timers, &item->deadline, item->pub.deadline_ms);
+        hub_item_copy(&t->shown[i], &items[i], &specs, &t->arena);
+        init_item(t, i);
+        if (is_loaded || t->items[i].state != ITEM_ENDED)
+            find_twin(&t->items[i], &firsts, &key, &keys);
+        if (t->items[i].state != ITEM_ENDED)
+            open_item(&t->items[i]);
     }
     map_put_str(&h->tasks, t->id, t);
+    map_free(&specs);
+    map_free(&firsts);
+    arena_free(&keys);
+    buf_free(&key);
     return t;
 }
 
@@ -316,15 +418,53 @@ static void dispatch_all(struct task *t)
 
 void hub_load(struct hub *h, const struct hub_task *task, int64_t now_ms)
 {
+    struct task *t;
+
     h->now_ms = now_ms;
-    dispatch_all(add_task(h, task));
+    t = add_task(h, task, true);
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->items[i].state == ITEM_ENDED && !t->items[i].is_twin)
+            end_with(&t->items[i]);
+    }
+    dispatch_all(t);
+}
+
+static void show_result(struct item *item)
+{
+    if (is_listed(item))
+        TAILQ_REMOVE(&item->agent->open, item, link);
+    item->state = ITEM_ENDED;
+    item->task->open--;
+    item->pub->code = item->result.code;
+    item->pub->text = item->result.text;
+    item->pub->view = item->result.view;
+}
+
+/* What has no chance is stored as what it is: then the first who asks is told. */
+static void end_offline(struct task *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        struct item *item = &t->items[i];
+        const char *why = item->state == ITEM_QUEUED ? why_offline(item) : NULL;
+        struct message_result r;
+
+        if (!why)
+            continue;
+        fill_own(item, CODE_OFFLINE, why, &r);
+        keep_result(item, &r);
+        timers_stop(&t->hub->timers, &item->deadline);
+        show_result(item);
+    }
 }
 
 void hub_operate(struct hub *h, const struct hub_task *task, int64_t now_ms)
 {
+    struct task *t;
+
     h->now_ms = now_ms;
-    add_task(h, task);
-    h->hands->store_task(h->arg, task);
+    t = add_task(h, task, false);
+    end_offline(t);
+    h->hands->store_task(h->arg, &(struct hub_task){ t->id, { t->shown, t->n } });
 }
 
 void hub_on_task_stored(struct hub *h, const char *id, const struct err *failure, int64_t now_ms)
@@ -334,7 +474,6 @@ void hub_on_task_stored(struct hub *h, const char *id, const struct err *failure
     h->now_ms = now_ms;
     if (!t || t->is_stored)
         return;
-    h->hands->accepted(h->arg, id, failure);
     if (!failure) {
         dispatch_all(t);
         return;
@@ -358,22 +497,19 @@ static void say_stored(struct hub *h, struct agent *a, const char *task, int64_t
         h->hands->send(h->arg, a->id, a->epoch, MESSAGE_STORED, &message_ref_shape, &ref);
 }
 
-void hub_on_result_stored(struct hub *h, const char *task, int64_t n, int64_t now_ms)
+void hub_on_result_stored(struct hub *h, const char *task, int64_t n,
+                          const struct message_result *other, int64_t now_ms)
 {
     struct item *item = find_item(h, task, n);
 
     h->now_ms = now_ms;
     if (!item || item->state != ITEM_STORING)
         return;
-    item->state = ITEM_ENDED;
-    item->task->open--;
-    if (item->agent)
-        TAILQ_REMOVE(&item->agent->open, item, link);
-    item->pub.code = item->result.code;
-    item->pub.text = item->result.text;
-    item->pub.view = item->result.view;
-    item->task->shown[n] = item->pub;
-    say_stored(h, item->agent, task, n);
+    if (other)
+        keep_result(item, other);
+    show_result(item);
+    if (!item->is_twin)
+        say_stored(h, item->agent, task, n);
 }
 
 /* ---- what agents say */

@@ -9,8 +9,11 @@
  *   - a task and all its items are stored before its id is given to anyone;
  *   - every item ends, with a result of the agent or of ours, by its deadline;
  *   - a result is shown when it is stored, and never changes after that;
+ *   - items of one task with the same agent, process, operation and spec (one agent that
+ *     was named in two ways) are run once, and each ends with what came of it;
  *   - an agent that has been away for OFFLINE_MS gets nothing: its items end with
- *     117 at once, but not before the reconnect window after a start has passed. */
+ *     117 before they are stored, but not before the reconnect window after a start
+ *     has passed. */
 #ifndef SERVER_HUB_H
 #define SERVER_HUB_H
 
@@ -30,11 +33,11 @@ struct hub_item {
     const char *key;   /* how the caller will look for the result */
     int64_t op;
     struct proc_meta meta;
-    struct proc_spec spec;
-    int64_t deadline_ms; /* on our clock */
-    int64_t code;        /* CODE_WAITING until it has ended */
+    const struct proc_spec *spec; /* one pointer is one spec: it is kept once */
+    int64_t deadline_ms;          /* on our clock */
+    int64_t code;                 /* CODE_WAITING until it has ended */
     const char *text;
-    struct proc_view view;
+    struct proc_view view; /* while it waits, and of what never ran: its name alone */
 };
 
 struct hub_task {
@@ -43,13 +46,15 @@ struct hub_task {
 };
 
 struct hub_hands {
-    void (*store_task)(void *arg, const struct hub_task *task); /* -> hub_on_task_stored() */
-    /* -> hub_on_result_stored(); idempotent, the first one counts */
+    /* -> hub_on_task_stored().  The items are the hub's own: those that need nobody, as
+     * their agent is away, have ended. */
+    void (*store_task)(void *arg, const struct hub_task *task);
+    /* -> hub_on_result_stored(); idempotent, the first one counts.  The result is good
+     * until then. */
     void (*store_result)(void *arg, const char *task, int64_t item,
                          const struct message_result *result);
     void (*send)(void *arg, const char *agent, int64_t epoch, unsigned type, const struct shape *s,
                  const void *message);
-    void (*accepted)(void *arg, const char *task, const struct err *failure); /* for who asked */
 };
 
 struct hub *hub_new(const struct hub_hands *hands, void *arg, int64_t now_ms);
@@ -59,8 +64,13 @@ void hub_free(struct hub *h);
 void hub_load(struct hub *h, const struct hub_task *task, int64_t now_ms);
 
 void hub_operate(struct hub *h, const struct hub_task *task, int64_t now_ms);
+/* With a failure the task never was. */
 void hub_on_task_stored(struct hub *h, const char *task, const struct err *failure, int64_t now_ms);
-void hub_on_result_stored(struct hub *h, const char *task, int64_t item, int64_t now_ms);
+/* `other` is what the store has, if that is not what it was given; else NULL. */
+void hub_on_result_stored(struct hub *h, const char *task, int64_t item,
+                          const struct message_result *other, int64_t now_ms);
+/* It is here, though its session is not ready: for a while it is not away. */
+void hub_on_arrival(struct hub *h, const char *agent, int64_t now_ms);
 void hub_on_session(struct hub *h, const char *agent, int64_t epoch, int64_t now_ms);
 void hub_on_session_end(struct hub *h, const char *agent, int64_t epoch, int64_t now_ms);
 void hub_on_message(struct hub *h, const char *agent, int64_t epoch, unsigned type,
@@ -68,7 +78,7 @@ void hub_on_message(struct hub *h, const char *agent, int64_t epoch, unsigned ty
 void hub_on_time(struct hub *h, int64_t now_ms);
 int64_t hub_next_ms(const struct hub *h);
 
-/* The task's items as they stand, n of them; NULL if it is not in memory. */
+/* The task's items as they stand, n of them; NULL if it is not in memory, or not stored. */
 const struct hub_item *hub_find(const struct hub *h, const char *task, size_t *ret_n);
 
 /* Forgets a task that has ended; the store still knows it. */

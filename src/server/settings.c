@@ -17,6 +17,22 @@ static const struct field tls_fields[] = {
 };
 static const struct shape tls_shape = { "tls", sizeof(((struct server_settings *)0)->tls), tls_fields };
 
+static const struct field link_fields[] = {
+    { "listen", .type = FIELD_STR, IN(link, listen), .min = 1, .max = 128, .fallback_text = "127.0.0.1:7021",
+      .doc = "address agents connect to, always with TLS; `:7021` is all addresses" },
+    { "ping_seconds", .type = FIELD_INT, IN(link, ping_s), .min = 1, .max = 3600, .fallback = 5,
+      .doc = "time between two pings; an agent that is silent for three is gone" },
+    { 0 },
+};
+static const struct shape link_shape = { "link", sizeof(((struct server_settings *)0)->link), link_fields };
+
+static const struct field events_fields[] = {
+    { "file", .type = FIELD_STR, IN(events, file), .max = 4096,
+      .doc = "where events of processes go, one JSON object a line, opened again on SIGHUP; empty: nowhere" },
+    { 0 },
+};
+static const struct shape events_shape = { "events", sizeof(((struct server_settings *)0)->events), events_fields };
+
 static const struct enum_name levels[] = {
     { LOG_ERROR, "error" }, { LOG_WARN, "warn" }, { LOG_INFO, "info" }, { LOG_DEBUG, "debug" }, { 0 },
 };
@@ -48,6 +64,16 @@ static const struct shape http_shape = { "http", sizeof(((struct server_settings
 static const struct field fields[] = {
     { "listen", .type = FIELD_STR, AT(listen), .min = 1, .max = 128, .fallback_text = "127.0.0.1:7020",
       .doc = "address to serve on; off loopback it needs TLS" },
+    { "data_dir", .type = FIELD_STR, AT(data_dir), .min = 1, .max = 4096, .fallback_text = "/var/lib/holdfast",
+      .doc = "what the server must not lose: its CA and, unless `store` says otherwise, its data" },
+    { "store", .type = FIELD_STR, AT(store), .max = 4096,
+      .doc = "where the data is: `sqlite:PATH`; empty: `holdfast.db` in `data_dir`" },
+    { "admin_socket", .type = FIELD_STR, AT(admin_socket), .max = 107,
+      .doc = "unix socket for who administers this host, without credentials; empty: `admin.sock` in `data_dir`" },
+    { "node", .type = FIELD_STR, AT(node), .min = 1, .max = 64, .fallback_text = "main",
+      .doc = "the name of this server among several" },
+    { "link", .type = FIELD_OBJ, AT(link), .sub = &link_shape, .doc = "the agents' way in" },
+    { "events", .type = FIELD_OBJ, AT(events), .sub = &events_shape, .doc = "what happened on hosts" },
     { "tls", .type = FIELD_OBJ, AT(tls), .sub = &tls_shape, .doc = "encryption of the API" },
     { "log", .type = FIELD_OBJ, AT(log), .sub = &log_shape, .doc = "what is written down" },
     { "http", .type = FIELD_OBJ, AT(http), .sub = &http_shape, .doc = "what clients may take" },
@@ -58,7 +84,7 @@ static const struct shape shape = { "server settings", sizeof(struct server_sett
 
 const struct config_spec server_config = {
     .program = "holdfast-server",
-    .about = "The Holdfast server.  It serves its health, for now.",
+    .about = "The Holdfast server: the API for clients, and the link for agents.",
     .env_prefix = "HOLDFAST_SERVER",
     .default_file = "/etc/holdfast/server.yaml",
     .shape = &shape,

@@ -9,13 +9,21 @@
 
 struct server_settings {
     const char *listen;
+    const char *data_dir, *admin_socket, *store, *node;
     struct {
         const char *cert, *key;
     } tls;
     struct {
+        const char *listen;
+        int64_t ping_s;
+    } link;
+    struct {
         const char *file;
         int64_t level; /* enum log_level */
     } log;
+    struct {
+        const char *file;
+    } events;
     struct {
         int64_t connections, connections_per_address;
         int64_t header_s, idle_s, body_bytes_total;

@@ -4,7 +4,15 @@
  *
  * tasks_operate() answers after the commit: the task and every item of it are on the
  * disk then.  A result is shown after the commit too.  Tasks that have ended stay
- * in memory for a while and in the store for `keep_ms`; tasks_read() looks in both.
+ * in memory for ten minutes and in the store for a week; tasks_read() looks in both.
+ *
+ * Targets with the same agent, process, operation and spec (the very same pointer: one
+ * agent that was named in two ways) run once, and all end with what came of it.  Others
+ * with one key run in their order; each stays an item of its own, and who shows them by
+ * their keys shows the last.
+ *
+ * The same ask of the same app (word for word, whatever its pointers) joins the task
+ * that is open for it, unless something else was asked of one of its processes since.
  *
  * At start tasks_load() takes up what had not ended.  An item's deadline is its
  * operation's time-out, its checks and 30 s from when it was asked for, so it is the
@@ -32,7 +40,7 @@ struct task_target {
     const char *key;   /* as the caller spelled it; two targets may share one: the last wins */
     int64_t op;
     struct proc_meta meta;
-    const struct proc_spec *spec; /* targets that share it share its row in the store */
+    const struct proc_spec *spec; /* never NULL; those that share it share its row in the store */
     int64_t code;                 /* not 0: refused with this from the start (117, 823, 801 ...) */
     const char *text;             /* why */
 };

@@ -297,14 +297,11 @@ static void hand_end_run(void *arg, uint64_t id)
 static void on_probe(struct event *e)
 {
     struct host *h = &e->sim->hosts[e->host];
-    struct process *p = find_process(h, h->pid_file[e->b]),
-                   *self = e->c ? find_process(h, e->c) : NULL;
+    struct process *p = find_process(h, e->c ? e->c : h->pid_file[e->b]);
     struct core_probe probe = { .why = "no process" };
 
     shape_defaults(&proc_view_shape, &probe.view);
-    if (!p || !p->is_alive || !p->is_daemon || p->key != e->b)
-        p = self && self->is_alive && self->is_daemon ? self : NULL;
-    if (p) {
+    if (p && p->is_alive && p->is_daemon && p->key == e->b) {
         probe.found = FOUND_IT;
         probe.ident = (struct core_ident){ p->pid, p->ticks };
     }
@@ -314,17 +311,15 @@ static void on_probe(struct event *e)
 
 /* Which process is meant stands in the pid file's name in real life; here the
  * operation's number leads to it through the command's identity. */
-static void hand_probe(void *arg, uint64_t id, const char *name,
-                       const struct proc_identity *identity, struct core_ident self)
+static void hand_probe(void *arg, const struct core_look *look)
 {
     struct host *h = arg;
     struct event *e =
         sim_later(h->sim, 1 + (int64_t)sim_below(h->sim, 10), h->n, h->life, on_probe);
 
-    (void)identity;
-    e->a = (int64_t)id;
-    e->b = name[1] - '0';
-    e->c = self.pid;
+    e->a = (int64_t)look->id;
+    e->b = look->name[1] - '0';
+    e->c = look->self.pid;
 }
 
 static void hand_watch(void *arg, struct core_ident ident)

@@ -46,6 +46,7 @@ static void on_task_commit(struct event *e)
     s->tasks[e->a].is_stored = true;
     sim_trace(s, "store: task %s", s->tasks[e->a].id);
     hub_on_task_stored(s->hub, s->tasks[e->a].id, NULL, s->now_ms);
+    s->tasks[e->a].is_accepted = true;
     server_wake(s);
 }
 
@@ -55,7 +56,12 @@ static void store_task(void *arg, const struct hub_task *task)
     struct event *e =
         sim_later(s, 1 + (int64_t)sim_below(s, 30), -1, s->server_life, on_task_commit);
 
-    e->a = find_task(s, task->id) - s->tasks;
+    struct sim_task *t = find_task(s, task->id);
+    const struct hub_item *items = task->items.items;
+
+    e->a = t - s->tasks;
+    for (int i = 0; i < t->n; i++)
+        t->items[i].code = items[i].code;
 }
 
 /* The first result counts; another one changes nothing. */
@@ -71,7 +77,7 @@ static void on_result_commit(struct event *e)
                  (long long)e->b, (long long)item->code, (long long)e->c);
     sim_trace(s, "store: task %s item %lld is %lld", s->tasks[e->a].id, (long long)e->b,
               (long long)item->code);
-    hub_on_result_stored(s->hub, s->tasks[e->a].id, e->b, s->now_ms);
+    hub_on_result_stored(s->hub, s->tasks[e->a].id, e->b, NULL, s->now_ms);
     server_wake(s);
 }
 
@@ -114,19 +120,12 @@ static void send_frame(void *arg, const char *agent, int64_t epoch, unsigned typ
     }
 }
 
-static void accepted(void *arg, const char *task, const struct err *failure)
-{
-    struct sim *s = arg;
-
-    if (!failure)
-        find_task(s, task)->is_accepted = true;
-}
-
-static const struct hub_hands hands = { store_task, store_result, send_frame, accepted };
+static const struct hub_hands hands = { store_task, store_result, send_frame };
 
 /* ---- tasks */
 
-static void fill(struct sim *s, const struct sim_task *t, struct hub_item items[ITEMS_MAX])
+static void fill(struct sim *s, const struct sim_task *t, struct hub_item items[ITEMS_MAX],
+                 struct proc_spec specs[ITEMS_MAX])
 {
     static const char *const names[KEYS] = { "p0", "p1", "p2" };
 
@@ -139,8 +138,9 @@ static void fill(struct sim *s, const struct sim_task *t, struct hub_item items[
             .deadline_ms = t->items[i].deadline_ms,
             .code = t->items[i].code,
             .text = "",
+            .spec = &specs[i],
         };
-        sim_spec(t->items[i].host, t->items[i].key, &items[i].spec);
+        sim_spec(t->items[i].host, t->items[i].key, &specs[i]);
     }
 }
 
@@ -149,6 +149,7 @@ void server_operate(struct sim *s)
     static const int64_t ops[] = { 0, 0, 0, 1, 1, 2, 3, 4, 7, 7, 8, 9 };
     struct sim_task *t = &s->tasks[s->n_tasks++];
     struct hub_item items[ITEMS_MAX];
+    struct proc_spec specs[ITEMS_MAX];
     struct hub_task task = { t->id, { items, 0 } };
 
     snprintf(t->id, sizeof(t->id), "GSETASK:S:%d", s->n_tasks);
@@ -159,7 +160,7 @@ void server_operate(struct sim *s)
                                ops[sim_below(s, ARRAY_LEN(ops))], s->now_ms + 45000, CODE_WAITING };
     s->report.tasks++;
     s->report.items += t->n;
-    fill(s, t, items);
+    fill(s, t, items, specs);
     task.items.n = (size_t)t->n;
     sim_trace(s, "ask: task %s, %d items, first: op %lld on host %d p%d", t->id, t->n,
               (long long)t->items[0].op, t->items[0].host, t->items[0].key);
@@ -178,6 +179,7 @@ void server_start(struct sim *s)
     for (int i = 0; i < s->n_tasks; i++) {
         const struct sim_task *t = &s->tasks[i];
         struct hub_item items[ITEMS_MAX];
+        struct proc_spec specs[ITEMS_MAX];
         struct hub_task task = { t->id, { items, (size_t)t->n } };
         bool is_open = false;
 
@@ -185,7 +187,7 @@ void server_start(struct sim *s)
             is_open |= t->items[n].code == CODE_WAITING;
         if (!t->is_stored || !is_open)
             continue;
-        fill(s, t, items);
+        fill(s, t, items, specs);
         hub_load(s->hub, &task, s->now_ms);
     }
     server_wake(s);

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* agents.c - the whole of it: keys and certificates, what is done now and then.  See
+ * agents.h. */
+#include "server/agents.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "server/agents_peer.h"
+#include "store/store_hosts.h"
+
+enum {
+    PING_MS = 5000,
+    TICK_MS = 10 * 1000,
+    KEEP_MS = 3600 * 1000,
+    SERVER_DAYS = 90,
+    LINES_MAX = 100
+};
+
+int64_t agents_wall_ms(const struct agents *a)
+{
+    return clock_wall_ms(loop_clock(a->loop));
+}
+
+/* ---- asking the store ---- */
+
+struct ask {
+    struct agents *agents;
+    struct peer *peer;
+    ask_done_fn *done;
+    void *data;
+};
+
+static void on_asked(void *arg, struct store_call *c)
+{
+    struct ask *ask = arg;
+
+    if (ask->peer)
+        ask->peer->ask = NULL;
+    ask->done(ask->agents, ask->peer, c, ask->data);
+    store_call_free(c);
+}
+
+struct store_call *ask_new(struct agents *a, struct peer *p, const struct store_verb *verb,
+                           ask_done_fn *done)
+{
+    struct store_call *c = store_call_new(verb, on_asked, NULL);
+    struct ask *ask = arena_alloc(&c->arena, sizeof(*ask));
+
+    *ask = (struct ask){ a, p, done, NULL };
+    c->arg = ask;
+    return c;
+}
+
+void ask_set_data(struct store_call *c, void *data)
+{
+    struct ask *ask = c->arg;
+
+    ask->data = data;
+}
+
+int ask_submit(struct store_call *c, struct err *err)
+{
+    struct ask *ask = c->arg;
+
+    if (errands_submit(ask->agents->errands, c, err)) {
+        store_call_free(c);
+        return -1;
+    }
+    if (ask->peer)
+        ask->peer->ask = ask;
+    return 0;
+}
+
+void ask_forget(struct ask *ask)
+{
+    if (ask)
+        ask->peer = NULL;
+}
+
+/* ---- what we are known by ---- */
+
+static int make_tls(struct agents *a, const struct tickets *keys, struct err *err)
+{
+    static const char *const no_names[] = { NULL };
+    struct buf own = { 0 };
+    struct tls_config config = { .ca_pem = ca_cert(a->ca),
+                                 .only_1_3 = true,
+                                 .client_cert_optional = true };
+    struct cert_facts facts;
+    struct tls *tls;
+    int bad;
+
+    bad = ca_issue_server(a->ca, no_names, SERVER_DAYS, agents_wall_ms(a), &own, err);
+    config.own_pem = buf_text(&own);
+    bad = bad || cert_read(config.own_pem, &facts, err) || tls_server_new(&config, &tls, err);
+    file_wipe(&own);
+    if (bad)
+        return err_wrap(err, "the link's certificate");
+    tls_set_tickets(tls, keys);
+    tls_free(a->tls); /* goes with the last of its connections */
+    a->tls = tls;
+    a->own = facts;
+    return 0;
+}
+
+/* Both have days left when it is time for others, so a failure may wait an hour. */
+static int keep_keys(struct agents *a, struct err *err)
+{
+    struct tickets keys;
+    int bad = 0;
+
+    a->kept_ms = loop_now_ms(a->loop);
+    if (tickets_keep(a->tickets_path, agents_wall_ms(a), &keys, err))
+        return -1;
+    if (!a->tls || ca_is_due(&a->own, agents_wall_ms(a)))
+        bad = make_tls(a, &keys, err);
+    else
+        tls_set_tickets(a->tls, &keys);
+    explicit_bzero(&keys, sizeof(keys));
+    return bad;
+}
+
+static int open_ca(struct agents *a, const char *dir, struct err *err)
+{
+    int64_t hosts = fleet_totals(a->fleet)->hosts;
+    bool made;
+
+    if (ca_open(dir, agents_wall_ms(a), &made, &a->ca, err))
+        return -1;
+    if (made && hosts > 0)
+        LOG(a->log, LOG_ERROR,
+            "a new CA was made though hosts are known: they trust the old one and will not come; "
+            "put its ca.pem back",
+            log_str("dir", dir), log_int("hosts", hosts));
+    return 0;
+}
+
+/* ---- now and then ---- */
+
+static void say_refused(struct agents *a)
+{
+    if (a->counters.refused > a->refused_said)
+        LOG(a->log, LOG_INFO, "connections of agents turned away",
+            log_int("number", (int64_t)(a->counters.refused - a->refused_said)));
+    a->refused_said = a->counters.refused;
+    a->lines_left = LINES_MAX;
+}
+
+static void on_tick(void *arg)
+{
+    struct agents *a = arg;
+    struct err err = { 0 };
+
+    if (loop_now_ms(a->loop) - a->kept_ms >= KEEP_MS && keep_keys(a, &err))
+        LOG(a->log, LOG_ERROR, "keys of the link are not renewed", log_err(&err));
+    say_refused(a);
+    peers_sweep(a);
+    session_close_again(a);
+    timer_set(a->loop, &a->tick, TICK_MS);
+}
+
+static void on_pace(void *arg)
+{
+    peers_pace(arg);
+}
+
+/* ---- the beginning and the end ---- */
+
+/* Sessions that this node left open when it died. */
+static int end_old_sessions(struct agents *a, struct err *err)
+{
+    const struct session_end_ask ask = { a->node, agents_wall_ms(a) };
+    struct arena arena = { 0 };
+    struct list rows;
+    int bad = store_sync(a->store, &store_session_end, &ask, &arena, &rows, err);
+
+    if (!bad && rows.n > 0)
+        LOG(a->log, LOG_INFO, "sessions of an earlier run were ended",
+            log_int("number", (int64_t)rows.n));
+    arena_free(&arena);
+    return bad;
+}
+
+int agents_new(struct loop *loop, struct log *log, struct store *store, struct fleet *fleet,
+               struct events *events, const struct agents_settings *s, struct agents **ret,
+               struct err *err)
+{
+    struct agents *a = xalloc(sizeof(*a));
+
+    *a = (struct agents){ .loop = loop,
+                          .log = log,
+                          .store = store,
+                          .fleet = fleet,
+                          .events = events,
+                          .ping_ms = s->ping_ms ? s->ping_ms : PING_MS };
+    a->node = xstrdup(s->node);
+    a->tickets_path = xprintf("%s/tickets", s->dir);
+    a->errands = errands_new(store);
+    TAILQ_INIT(&a->peers);
+    STAILQ_INIT(&a->closings);
+    timer_init(&a->tick, on_tick, a);
+    timer_init(&a->pace, on_pace, a);
+    if (address_parse(s->listen, &a->at, err) || open_ca(a, s->dir, err) || keep_keys(a, err) ||
+        end_old_sessions(a, err)) {
+        agents_free(a);
+        return -1;
+    }
+    a->lines_left = LINES_MAX;
+    timer_set(loop, &a->tick, TICK_MS);
+    *ret = a;
+    return 0;
+}
+
+void agents_set_tasks(struct agents *a, struct tasks *t)
+{
+    a->tasks = t;
+}
+
+int agents_listen(struct agents *a, struct address *ret_real, struct err *err)
+{
+    if (listener_new(a->loop, &a->at, &agents_listener_owner, a, &a->listener, err))
+        return err_wrap(err, "link");
+    listener_address(a->listener, ret_real);
+    peers_pace(a);
+    return 0;
+}
+
+static void on_all_ended(void *arg, struct store_call *c)
+{
+    struct log *log = arg;
+
+    if (c->failed)
+        LOG(log, LOG_WARN, "sessions stay open in the store until the next start",
+            log_err(&c->err));
+    store_call_free(c);
+}
+
+/* One call for all of them, those included that are on their way to be opened: it comes
+ * behind them.  It may come back when we are gone. */
+static void end_all_sessions(struct agents *a)
+{
+    struct store_call *c = store_call_new(&store_session_end, on_all_ended, a->log);
+    struct session_end_ask *ask = arena_alloc(&c->arena, sizeof(*ask));
+    struct err err;
+
+    *ask = (struct session_end_ask){ arena_strdup(&c->arena, a->node), agents_wall_ms(a) };
+    c->in = ask;
+    if (store_submit(a->store, c, &err)) {
+        LOG(a->log, LOG_WARN, "sessions stay open in the store until the next start",
+            log_err(&err));
+        store_call_free(c);
+    }
+}
+
+void agents_free(struct agents *a)
+{
+    if (!a)
+        return;
+    if (a->listener)
+        end_all_sessions(a);
+    listener_free(a->listener);
+    peers_free(a);
+    timer_stop(a->loop, &a->tick);
+    timer_stop(a->loop, &a->pace);
+    errands_free(a->errands);
+    tls_free(a->tls);
+    ca_free(a->ca);
+    free(a->tickets_path);
+    free(a->node);
+    free(a);
+}
+
+/* ---- for the others ---- */
+
+void agents_send(void *agents, const char *agent, int64_t epoch, unsigned type,
+                 const struct shape *s, const void *message)
+{
+    struct agents *a = agents;
+    struct peer *p = map_find_str(&a->holders, agent);
+
+    if (p && p->stage == PEER_OPEN && p->epoch == epoch)
+        conn_send(p->conn, type, s, message);
+}
+
+const char *agents_ca_fingerprint(const struct agents *a)
+{
+    return ca_fingerprint(a->ca);
+}
+
+const struct agents_counters *agents_counters(const struct agents *a)
+{
+    return &a->counters;
+}

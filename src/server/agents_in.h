@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* agents_in.h - what the files of agents.h share: the whole, and how it asks the store.
+ *
+ * A peer that goes while an ask is on its way for it is no longer named when that comes
+ * back. */
+#ifndef SERVER_AGENTS_IN_H
+#define SERVER_AGENTS_IN_H
+
+#include <sys/queue.h>
+
+#include "base/map.h"
+#include "link/conn.h"
+#include "server/agents.h"
+#include "server/errands.h"
+#include "wire/ca.h"
+
+/* The end of a session that the store could not yet be told. */
+struct closing {
+    char agent_id[CERT_AGENT_ID_SIZE];
+    int64_t epoch, since_ms;
+    STAILQ_ENTRY(closing) link;
+};
+
+struct peer;
+
+struct agents {
+    struct loop *loop;
+    struct log *log;
+    struct store *store;
+    struct errands *errands;
+    struct fleet *fleet;
+    struct events *events;
+    struct tasks *tasks; /* NULL until agents_set_tasks() */
+    char *node, *tickets_path;
+    int64_t ping_ms;
+    struct address at;
+    struct ca *ca;
+    struct tls *tls;
+    struct cert_facts own; /* our certificate */
+    struct listener *listener;
+
+    TAILQ_HEAD(, peer) peers;
+    struct map holders; /* by agent id */
+    struct map nets;    /* of strangers, and where tokens were guessed */
+    int64_t shaking, strangers;
+    int64_t credit, credit_ms; /* accepts we may make, in thousandths; as of when */
+    struct timer pace, tick;
+    int64_t kept_ms;       /* when certificate and tickets were last looked at */
+    uint64_t refused_said; /* counters.refused as of the last tick */
+    int64_t lines_left;    /* that strangers may still put in the log until the next */
+    struct agents_counters counters;
+    STAILQ_HEAD(, closing) closings;
+};
+
+/* ---- agents.c */
+
+struct ask;
+/* The peer is NULL if it has gone; the call is freed after it. */
+typedef void ask_done_fn(struct agents *a, struct peer *p, struct store_call *c, void *data);
+
+/* A call whose arena is there to be filled; ask_submit() sends it. */
+struct store_call *ask_new(struct agents *a, struct peer *p, const struct store_verb *verb,
+                           ask_done_fn *done);
+void ask_set_data(struct store_call *c, void *data);   /* for done() */
+int ask_submit(struct store_call *c, struct err *err); /* on failure the call is gone */
+void ask_forget(struct ask *ask);                      /* its peer goes; NULL is fine */
+
+int64_t agents_wall_ms(const struct agents *a);
+
+#endif

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/* agents_join.c - a new agent, and a certificate's renewal.  See agents_in.h.
+ *
+ * Joining asks the store twice.  First it looks: at the token, at who has the address in
+ * the token's cloud area and at who has the id; a bad token costs no write.  Then
+ * store_join takes a use of the token and puts the host, both or none, so that a failure
+ * never costs a use.
+ *
+ * An agent is its key.  One that shows the key of the host at that address is that host:
+ * it keeps its id, and no use is taken, so whoever missed our answer just asks again,
+ * even with a token that its first attempt has used up. */
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "base/hex.h"
+#include "base/mem.h"
+#include "base/sys.h"
+#include "server/agents_peer.h"
+#include "store/store_join.h"
+#include "wire/secret.h"
+
+enum { AGENT_DAYS = 365, ADDRESS_RETRY_MS = 60 * 1000, ID_BYTES = 16 };
+
+static const struct refusal denied = { MESSAGE_JOIN, ERR_DENIED, -1 },
+                            invalid = { MESSAGE_JOIN, ERR_INVALID, -1 };
+
+/* What is known of the one who joins; it lives in the arena of the call at hand. */
+struct join {
+    char hash[SECRET_HASH_SIZE], key_id[DIGEST_TEXT_SIZE];
+    char ip[INET6_ADDRSTRLEN];
+    const char *request, *asked_id, *hostname, *version;
+    struct host_row host; /* as it will be */
+    const char *cert;     /* PEM */
+};
+
+static void deny_later(struct peer *p, unsigned type, const struct err *why)
+{
+    const struct refusal later = { type, ERR_UNAVAILABLE, retry_soon_ms() };
+
+    LOG(p->agents->log, LOG_ERROR, "the store does not let agents in", log_str("from", p->host),
+        log_err(why));
+    peer_deny(p, &later, "the server can not store this now; it is tried again");
+}
+
+/* ---- what it says ---- */
+
+/* One spelling of each address, for it is compared as text; one of IPv4 inside of IPv6
+ * is that of IPv4. */
+static bool read_ip(const char *text, char to[INET6_ADDRSTRLEN])
+{
+    struct in6_addr v6;
+    struct in_addr v4;
+
+    if (inet_pton(AF_INET, text, &v4) == 1)
+        return inet_ntop(AF_INET, &v4, to, INET6_ADDRSTRLEN);
+    if (inet_pton(AF_INET6, text, &v6) != 1)
+        return false;
+    if (!IN6_IS_ADDR_V4MAPPED(&v6))
+        return inet_ntop(AF_INET6, &v6, to, INET6_ADDRSTRLEN);
+    return inet_ntop(AF_INET, &v6.s6_addr[12], to, INET6_ADDRSTRLEN);
+}
+
+static int read_key_id(const char *request, char to[DIGEST_TEXT_SIZE], struct err *err)
+{
+    struct cert_key *key;
+
+    if (cert_request_read(request, &key, err))
+        return err_wrap(err, "request");
+    cert_key_id(key, to);
+    cert_key_free(key);
+    return 0;
+}
+
+static int read_join(const struct peer *p, const struct message_join *m, struct join *j,
+                     struct arena *arena, struct err *err)
+{
+    const char *ip = *m->ip ? m->ip : p->host;
+
+    if (!read_ip(ip, j->ip))
+        return err_set(err, ERR_INVALID, "ip: '%s' is not a numeric address", ip);
+    if (read_key_id(m->request, j->key_id, err))
+        return -1;
+    secret_hash(m->secret, j->hash);
+    j->request = arena_strdup(arena, m->request);
+    j->asked_id = arena_strdup(arena, m->agent_id);
+    j->hostname = arena_strdup(arena, m->hostname);
+    j->version = arena_strdup(arena, m->agent_version);
+    return 0;
+}
+
+/* ---- who it will be ---- */
+
+/* An id with a colon reads as cloud area and address, so only the one who has that
+ * address may be called so. */
+static bool may_be_called(const struct join *j, int64_t cloud_id)
+{
+    char own[ADDRESS_TEXT_SIZE];
+
+    if (cert_check_agent_id(j->asked_id))
+        return false;
+    snprintf(own, sizeof(own), "%lld:%s", (long long)cloud_id, j->ip);
+    return !strchr(j->asked_id, ':') || !strcmp(j->asked_id, own);
+}
+
+static const char *make_id(struct arena *arena)
+{
+    unsigned char bytes[ID_BYTES];
+    char hex[HEX_SIZE(ID_BYTES)];
+
+    sys_random(bytes, sizeof(bytes));
+    hex_write(bytes, sizeof(bytes), hex);
+    return arena_printf(arena, "hf-%s", hex);
+}
+
+static bool is_key_of(const struct join *j, const struct host_row *host)
+{
+    return host && !strcmp(host->cert_fingerprint, j->key_id);
+}
+
+static const void *first(const struct list *l)
+{
+    return l->n ? l->items : NULL;
+}
+
+static void deny_address(struct peer *p, const struct join *j, const struct host_row *at)
+{
+    const struct refusal later = { MESSAGE_JOIN, ERR_CONFLICT, ADDRESS_RETRY_MS };
+    struct agents *a = p->agents;
+    char text[512];
+
+    snprintf(text, sizeof(text),
+             "ip: %s in cloud area %lld is taken by host %s (%.100s), whose key is another one; if "
+             "this machine replaces it, remove that host first, else join with another address",
+             j->ip, (long long)at->cloud_id, at->agent_id, at->hostname);
+    events_put(a->events, fleet_find(a->fleet, at->agent_id),
+               &(struct message_event){ .name = "agent_address_taken",
+                                        .text = text,
+                                        .space = "",
+                                        .proc = "",
+                                        .proc_name = "",
+                                        .wall_ms = agents_wall_ms(a) });
+    peer_deny(p, &later, text);
+}
+
+/* Says no for the token, or gives the host that it already is (NULL: a new one). */
+static bool check_look(struct peer *p, const struct join *j, const struct join_look *look,
+                       const struct host_row **ret_known)
+{
+    const struct token_row *token = first(&look->token);
+    const struct host_row *at = first(&look->at), *named = first(&look->named);
+    const char *bad = NULL;
+
+    *ret_known = is_key_of(j, at) ? at : is_key_of(j, named) ? named : NULL;
+    if (!token)
+        bad = "the join token is not known: make a new one";
+    else if (token->expires_ms <= agents_wall_ms(p->agents))
+        bad = "the join token has expired: make a new one";
+    else if (token->uses_left <= 0 && !is_key_of(j, at))
+        bad = "the join token is used up: make a new one";
+    if (bad) {
+        net_failed(p->agents, p->net);
+        peer_deny(p, &denied, bad);
+        return false;
+    }
+    if (at && !is_key_of(j, at)) {
+        deny_address(p, j, at);
+        return false;
+    }
+    return true;
+}
+
+/* ---- the certificate ---- */
+
+static int sign(struct agents *a, const char *request, const char *agent_id, struct arena *arena,
+                const char **ret_pem, struct cert_facts *ret, struct err *err)
+{
+    struct buf pem = { 0 };
+    int bad = ca_sign_agent(a->ca, request, agent_id, AGENT_DAYS, agents_wall_ms(a), &pem, err) ||
+              cert_read(buf_text(&pem), ret, err);
+
+    if (!bad)
+        *ret_pem = arena_strdup(arena, buf_text(&pem));
+    buf_free(&pem);
+    return bad ? -1 : 0;
+}
+
+static void send_joined(struct peer *p, const struct host_row *host, const char *cert)
+{
+    conn_send(p->conn, MESSAGE_JOINED, &message_joined_shape,
+              &(struct message_joined){ .agent_id = host->agent_id,
+                                        .cert = cert,
+                                        .ca = ca_cert(p->agents->ca),
+                                        .cloud_id = host->cloud_id,
+                                        .biz_id = host->biz_id,
+                                        .ip = host->ip });
+}
+
+/* ---- the second call ---- */
+
+/* The host is a member whether or not its agent still waits to hear so. */
+static void on_stored(struct agents *a, struct peer *p, struct store_call *c, void *data)
+{
+    const struct join *j = data;
+
+    if (!c->failed) {
+        fleet_put_host(a->fleet, &j->host);
+        a->counters.joined++;
+        LOG(a->log, LOG_INFO, "an agent has joined", log_str("agent", j->host.agent_id),
+            log_int("cloud_id", j->host.cloud_id), log_str("ip", j->host.ip),
+            log_str("hostname", j->host.hostname), log_int("biz_id", j->host.biz_id));
+    }
+    if (!p)
+        return;
+    if (!c->failed) {
+        send_joined(p, &j->host, j->cert);
+        peer_close(p);
+    } else if (c->err.code == ERR_DENIED) {
+        peer_deny(p, &denied, c->err.text);
+    } else if (c->err.code == ERR_CONFLICT || c->err.code == ERR_NOT_FOUND) {
+        /* Somebody was quicker: what there is to see is another thing by now. */
+        peer_deny(p, &(struct refusal){ MESSAGE_JOIN, ERR_CONFLICT, retry_soon_ms() }, c->err.text);
+    } else {
+        deny_later(p, MESSAGE_JOIN, &c->err);
+    }
+}
+
+/* Everything it needs is copied: the call that looked is over. */
+static struct join *copy_join(const struct join *j, struct arena *arena)
+{
+    struct join *to = arena_alloc(arena, sizeof(*to));
+
+    *to = *j;
+    to->request = arena_strdup(arena, j->request);
+    to->asked_id = arena_strdup(arena, j->asked_id);
+    to->hostname = arena_strdup(arena, j->hostname);
+    to->version = arena_strdup(arena, j->version);
+    return to;
+}
+
+static void fill_host(struct join *j, const struct join_look *look, const struct host_row *known,
+                      int64_t now_ms, struct arena *arena)
+{
+    const struct token_row *token = first(&look->token);
+    bool is_free = look->named.n == 0 && may_be_called(j, token->cloud_id);
+
+    j->host = (struct host_row){ .cloud_id = token->cloud_id,
+                                 .ip = j->ip,
+                                 .biz_id = token->biz_id,
+                                 .hostname = j->hostname,
+                                 .version = j->version,
+                                 .cert_fingerprint = j->key_id,
+                                 .joined_ms = known ? known->joined_ms : now_ms };
+    j->host.agent_id = known     ? arena_strdup(arena, known->agent_id)
+                       : is_free ? j->asked_id
+                                 : make_id(arena);
+}
+
+static void on_looked(struct agents *a, struct peer *p, struct store_call *c, void *data)
+{
+    const struct join_look *look = c->out;
+    const struct host_row *known;
+    struct store_call *next;
+    struct join_ask *ask;
+    struct cert_facts cert;
+    struct err err = { 0 };
+    struct join *j;
+
+    if (!p)
+        return;
+    if (c->failed) {
+        deny_later(p, MESSAGE_JOIN, &c->err);
+        return;
+    }
+    if (!check_look(p, data, look, &known))
+        return;
+    next = ask_new(a, p, &store_join, on_stored);
+    j = copy_join(data, &next->arena);
+    ask_set_data(next, j);
+    fill_host(j, look, known, agents_wall_ms(a), &next->arena);
+    if (sign(a, j->request, j->host.agent_id, &next->arena, &j->cert, &cert, &err)) {
+        store_call_free(next);
+        deny_later(p, MESSAGE_JOIN, &err);
+        return;
+    }
+    j->host.cert_serial = arena_strdup(&next->arena, cert.serial);
+    ask = arena_alloc(&next->arena, sizeof(*ask));
+    *ask = (struct join_ask){ look->at.n ? "" : j->hash, agents_wall_ms(a), j->host };
+    next->in = ask;
+    if (ask_submit(next, &err))
+        deny_later(p, MESSAGE_JOIN, &err);
+}
+
+/* ---- the first call ---- */
+
+static bool may_try(struct peer *p, const struct message_join *m)
+{
+    const struct refusal later = { MESSAGE_JOIN, ERR_LIMIT, 10 * 1000 + retry_soon_ms() };
+
+    if (!version_fits(p, MESSAGE_JOIN, m->version_min, m->version_max))
+        return false;
+    if (p->has_cert)
+        peer_deny(p, &invalid, "an agent with a certificate says hello; it can not join again");
+    else if (net_is_blocked(p->agents, p->net))
+        peer_deny(p, &later, "too many attempts to join failed from this network; it must wait");
+    else
+        return true;
+    return false;
+}
+
+void join_on_message(struct peer *p, const struct message_join *m)
+{
+    struct store_call *c;
+    struct join_look_ask *ask;
+    struct err err = { 0 };
+    struct join *j;
+
+    if (!may_try(p, m))
+        return;
+    c = ask_new(p->agents, p, &store_join_look, on_looked);
+    j = arena_alloc(&c->arena, sizeof(*j));
+    ask_set_data(c, j);
+    if (read_join(p, m, j, &c->arena, &err)) {
+        store_call_free(c);
+        net_failed(p->agents, p->net);
+        peer_deny(p, &invalid, err.text);
+        return;
+    }
+    ask = arena_alloc(&c->arena, sizeof(*ask));
+    *ask = (struct join_look_ask){ j->hash, j->ip, j->asked_id };
+    c->in = ask;
+    p->stage = PEER_JOINING;
+    if (ask_submit(c, &err))
+        deny_later(p, MESSAGE_JOIN, &err);
+}
+
+/* ---- renewal ---- */
+
+struct renewal {
+    const char *cert;
+};
+
+static void on_renewed(struct agents *a, struct peer *p, struct store_call *c, void *data)
+{
+    const struct join_ask *ask = c->in;
+    const struct renewal *r = data;
+
+    if (!p)
+        return; /* it asks again */
+    if (c->failed) {
+        LOG(a->log, LOG_ERROR, "a renewed certificate is not stored",
+            log_str("agent", p->cert.agent_id), log_err(&c->err));
+        peer_refuse(p, &(struct refusal){ MESSAGE_RENEW, ERR_UNAVAILABLE, retry_soon_ms() },
+                    "the server can not store this now; ask again");
+        return;
+    }
+    LOG(a->log, LOG_INFO, "a certificate was renewed", log_str("agent", p->cert.agent_id));
+    send_joined(p, &ask->host, r->cert);
+}
+
+void join_host_row(const struct fleet_host *h, const char *serial, struct arena *arena,
+                   struct host_row *ret)
+{
+    *ret = (struct host_row){ .agent_id = arena_strdup(arena, h->agent_id),
+                              .cloud_id = h->cloud_id,
+                              .ip = arena_strdup(arena, h->ip),
+                              .biz_id = h->biz_id,
+                              .hostname = arena_strdup(arena, h->hostname),
+                              .version = arena_strdup(arena, h->version),
+                              .cert_serial = arena_strdup(arena, serial),
+                              .cert_fingerprint = arena_strdup(arena, h->cert_fingerprint),
+                              .joined_ms = h->joined_ms };
+}
+
+static int check_renewal(const struct peer *p, const struct message_renew *m,
+                         const struct fleet_host *host, struct err *err)
+{
+    char key_id[DIGEST_TEXT_SIZE];
+
+    if (p->ask)
+        return err_set(err, ERR_CONFLICT, "the request before has no answer yet");
+    if (!host)
+        return err_set(err, ERR_DENIED, "this host is not known any more");
+    if (read_key_id(m->request, key_id, err))
+        return -1;
+    if (strcmp(key_id, p->cert.key_id) != 0)
+        return err_set(err, ERR_DENIED,
+                       "request: another key; a certificate is renewed for the key it has");
+    return 0;
+}
+
+/* The certificate that is used meanwhile stays good until its own end: both are for the
+ * key that the host is known by. */
+void join_on_renew(struct peer *p, const struct message_renew *m)
+{
+    struct agents *a = p->agents;
+    const struct fleet_host *host = fleet_find(a->fleet, p->cert.agent_id);
+    struct store_call *c = ask_new(a, p, &store_join, on_renewed);
+    struct renewal *r = arena_alloc(&c->arena, sizeof(*r));
+    struct join_ask *ask = arena_alloc(&c->arena, sizeof(*ask));
+    struct cert_facts cert;
+    struct err err = { 0 };
+
+    ask_set_data(c, r);
+    if (check_renewal(p, m, host, &err) ||
+        sign(a, m->request, p->cert.agent_id, &c->arena, &r->cert, &cert, &err)) {
+        store_call_free(c);
+        peer_refuse(p, &(struct refusal){ MESSAGE_RENEW, err.code, retry_soon_ms() }, err.text);
+        return;
+    }
+    ask->hash = "";
+    ask->now_ms = agents_wall_ms(a);
+    join_host_row(host, cert.serial, &c->arena, &ask->host);
+    c->in = ask;
+    if (ask_submit(c, &err))
+        peer_refuse(p, &(struct refusal){ MESSAGE_RENEW, err.code, retry_soon_ms() }, err.text);
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/* agents_session.c - agents that are members: hello, the clone rule, the session and its
+ * end.  See agents_in.h.
+ *
+ * A host is known by its key: the certificate must be for the key that is stored, so
+ * that of a host that was removed, and has perhaps joined anew, the old one is worth
+ * nothing.  All of this is looked at for every hello, because a TLS session that is taken
+ * up again verifies nothing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "server/agents_peer.h"
+#include "store/store_join.h"
+
+enum {
+    RIVAL_MS = 2000, /* for the older of two to answer */
+    PINGS_MAX = 3,   /* without a word */
+    CLONE_RETRY_MS = 30 * 1000,
+    UNKNOWN_RETRY_MS = 600 * 1000, /* a backup may be put back, or the host be added again */
+};
+
+static void open_session(struct peer *p);
+
+static void ping(struct peer *p)
+{
+    conn_send(p->conn, MESSAGE_PING, &message_ping_shape,
+              &(struct message_ping){ .server_ms = loop_now_ms(p->agents->loop) });
+}
+
+/* ---- the clone rule ---- */
+
+static void ask_holder(struct peer *holder)
+{
+    holder->asked_ms = loop_now_ms(holder->agents->loop);
+    ping(holder);
+}
+
+static void contend(struct peer *p, struct peer *holder)
+{
+    const struct refusal later = { MESSAGE_HELLO, ERR_CONFLICT, RIVAL_MS + retry_soon_ms() };
+
+    if (holder->rival) {
+        peer_deny(p, &later, "two connections have this identity already; it is tried again");
+        return;
+    }
+    p->stage = PEER_CONTENDING;
+    p->rival = holder;
+    holder->rival = p;
+    holder->asked_ms = INT64_MAX;
+    if (holder->stage == PEER_OPEN)
+        ask_holder(holder);
+    timer_set(p->agents->loop, &p->timer, RIVAL_MS);
+}
+
+static void deny_rival(struct peer *holder)
+{
+    const struct refusal later = { MESSAGE_HELLO, ERR_CONFLICT, CLONE_RETRY_MS };
+    struct peer *rival = holder->rival;
+    struct agents *a = holder->agents;
+    char text[512];
+
+    snprintf(text, sizeof(text),
+             "agent %s is connected from %s and answers: this one, from %s, is a clone of it; "
+             "remove agent.key and agent.pem on one of the two and join it anew",
+             holder->cert.agent_id, holder->host, rival->host);
+    events_put(a->events, fleet_find(a->fleet, holder->cert.agent_id),
+               &(struct message_event){ .name = "agent_clone",
+                                        .text = text,
+                                        .space = "",
+                                        .proc = "",
+                                        .proc_name = "",
+                                        .wall_ms = agents_wall_ms(a) });
+    peer_deny(rival, &later, text);
+}
+
+static void on_pong(struct peer *p, const struct message_ping *m)
+{
+    if (p->rival && m->server_ms >= p->asked_ms)
+        deny_rival(p);
+}
+
+/* The older one did not answer in time. */
+static void replace_holder(struct peer *p)
+{
+    struct peer *holder = p->rival;
+
+    LOG(p->agents->log, LOG_INFO, "an older connection of an agent is silent and replaced",
+        log_str("agent", p->cert.agent_id), log_str("older", holder->host),
+        log_str("newer", p->host));
+    peer_free(holder); /* which lets its rival move up */
+}
+
+/* ---- hello ---- */
+
+static void keep_hello(struct peer *p, const struct message_hello *m)
+{
+    p->hello = (struct message_hello){
+        .agent_version = arena_strdup(&p->arena, m->agent_version),
+        .hostname = arena_strdup(&p->arena, m->hostname),
+        .digest = arena_strdup(&p->arena, m->digest),
+        .agent_ms = m->agent_ms,
+    };
+    p->hello_ms = loop_now_ms(p->agents->loop);
+}
+
+static const struct fleet_host *find_host(const struct peer *p)
+{
+    const struct fleet_host *h = fleet_find(p->agents->fleet, p->cert.agent_id);
+
+    return h && !strcmp(h->agent_id, p->cert.agent_id) &&
+                   !strcmp(h->cert_fingerprint, p->cert.key_id)
+               ? h
+               : NULL;
+}
+
+static bool may_have_session(struct peer *p, const struct message_hello *m)
+{
+    const struct refusal never = { MESSAGE_HELLO, ERR_DENIED, -1 },
+                         unknown = { MESSAGE_HELLO, ERR_DENIED, UNKNOWN_RETRY_MS };
+
+    if (!version_fits(p, MESSAGE_HELLO, m->version_min, m->version_max))
+        return false;
+    if (!p->has_cert || p->cert.role != CERT_AGENT)
+        peer_deny(p, &never, "hello needs the certificate of an agent: join first, by a token");
+    else if (strcmp(m->agent_id, p->cert.agent_id) != 0)
+        peer_deny(p, &never, "agent_id: not the one in the certificate");
+    else if (agents_wall_ms(p->agents) >= p->cert.until_ms)
+        peer_deny(p, &never, "the certificate has expired: remove agent.pem and join anew");
+    else if (!find_host(p))
+        peer_deny(p, &unknown,
+                  "this host is not known, or by another key: it was removed; to have it back, "
+                  "remove agent.pem and join anew by a token");
+    else
+        return true;
+    return false;
+}
+
+void session_on_hello(struct peer *p, const struct message_hello *m)
+{
+    struct peer *holder;
+
+    if (!may_have_session(p, m))
+        return;
+    peer_known(p);
+    keep_hello(p, m);
+    holder = map_find_str(&p->agents->holders, p->cert.agent_id);
+    if (holder)
+        contend(p, holder);
+    else
+        open_session(p);
+}
+
+/* ---- the session begins ---- */
+
+static void submit_close(struct agents *a, const char *agent_id, int64_t epoch, int64_t since_ms);
+
+static void on_updated(struct agents *a, struct peer *p, struct store_call *c, void *data)
+{
+    const struct join_ask *ask = c->in;
+
+    (void)p;
+    (void)data;
+    if (c->failed)
+        LOG(a->log, LOG_WARN, "what a host says of itself is not stored; its next hello will be",
+            log_str("agent", ask->host.agent_id), log_err(&c->err));
+    else if (fleet_find(a->fleet, ask->host.agent_id))
+        fleet_put_host(a->fleet, &ask->host);
+}
+
+/* In the fleet only after the commit, so that what is not stored is tried again with the
+ * next hello. */
+static void update_host(struct peer *p, const struct fleet_host *h)
+{
+    struct agents *a = p->agents;
+    struct store_call *c;
+    struct join_ask *ask;
+    struct err err = { 0 };
+
+    if (!strcmp(h->hostname, p->hello.hostname) && !strcmp(h->version, p->hello.agent_version))
+        return;
+    c = ask_new(a, NULL, &store_join, on_updated);
+    ask = arena_alloc(&c->arena, sizeof(*ask));
+    ask->hash = "";
+    ask->now_ms = agents_wall_ms(a);
+    join_host_row(h, p->cert.serial, &c->arena, &ask->host);
+    ask->host.hostname = arena_strdup(&c->arena, p->hello.hostname);
+    ask->host.version = arena_strdup(&c->arena, p->hello.agent_version);
+    c->in = ask;
+    if (ask_submit(c, &err))
+        LOG(a->log, LOG_WARN, "what a host says of itself is not stored; its next hello will be",
+            log_str("agent", p->cert.agent_id), log_err(&err));
+}
+
+static void welcome(struct peer *p, const struct fleet_host *h)
+{
+    const struct message_welcome w = {
+        .version = LINK_VERSION,
+        .epoch = p->epoch,
+        .ping_ms = p->agents->ping_ms,
+        .agent_ms = p->hello.agent_ms,
+        .server_ms = p->hello_ms,
+        .wants_processes = strcmp(h->digest, p->hello.digest) != 0,
+    };
+
+    conn_send(p->conn, MESSAGE_WELCOME, &message_welcome_shape, &w);
+}
+
+static void begin_session(struct peer *p, const struct fleet_host *h, int64_t epoch)
+{
+    struct agents *a = p->agents;
+    const char *id = p->cert.agent_id;
+
+    p->stage = PEER_OPEN;
+    p->epoch = epoch;
+    a->counters.sessions++;
+    update_host(p, h);
+    welcome(p, h);
+    arena_free(&p->arena);
+    p->hello = (struct message_hello){ 0 };
+    timer_set(a->loop, &p->timer, a->ping_ms);
+    if (p->rival)
+        ask_holder(p);
+    LOG(a->log, LOG_INFO, "an agent is connected", log_str("agent", id), log_str("from", p->host),
+        log_int("epoch", epoch));
+    fleet_set_session(a->fleet, id, epoch, agents_wall_ms(a)); /* h is not good after this */
+    if (a->tasks)
+        tasks_on_session(a->tasks, id, epoch);
+}
+
+static void deny_opening(struct peer *p, const struct err *why)
+{
+    const struct refusal later = { MESSAGE_HELLO, ERR_UNAVAILABLE, retry_soon_ms() };
+
+    LOG(p->agents->log, LOG_ERROR, "the store opens no session", log_str("agent", p->cert.agent_id),
+        log_err(why));
+    peer_deny(p, &later, "the server can not store this now; it is tried again");
+}
+
+static void on_opened(struct agents *a, struct peer *p, struct store_call *c, void *data)
+{
+    const struct refusal unknown = { MESSAGE_HELLO, ERR_DENIED, UNKNOWN_RETRY_MS };
+    const struct session_row *row = c->failed ? NULL : ((const struct list *)c->out)->items;
+    const struct fleet_host *h = p ? find_host(p) : NULL;
+
+    (void)data;
+    if (row && h) {
+        begin_session(p, h, row->epoch);
+        return;
+    }
+    if (row)
+        submit_close(a, row->agent_id, row->epoch, agents_wall_ms(a));
+    if (p && row)
+        peer_deny(p, &unknown, "this host was removed");
+    else if (p)
+        deny_opening(p, &c->err);
+}
+
+static void open_session(struct peer *p)
+{
+    struct agents *a = p->agents;
+    struct store_call *c = ask_new(a, p, &store_session_open, on_opened);
+    struct session_open_ask *ask = arena_alloc(&c->arena, sizeof(*ask));
+    struct err err = { 0 };
+
+    *ask = (struct session_open_ask){ arena_strdup(&c->arena, p->cert.agent_id),
+                                      arena_strdup(&c->arena, a->node), agents_wall_ms(a) };
+    c->in = ask;
+    p->stage = PEER_OPENING;
+    map_put_str(&a->holders, p->cert.agent_id, p);
+    if (ask_submit(c, &err))
+        deny_opening(p, &err);
+}
+
+/* ---- the session ends ---- */
+
+static void put_off(struct agents *a, const struct session_close_ask *ask, const struct err *why)
+{
+    struct closing *to = xalloc(sizeof(*to));
+
+    LOG(a->log, LOG_WARN, "the end of a session is not stored; it is tried again",
+        log_str("agent", ask->agent_id), log_int("epoch", ask->epoch), log_err(why));
+    snprintf(to->agent_id, sizeof(to->agent_id), "%s", ask->agent_id);
+    to->epoch = ask->epoch;
+    to->since_ms = ask->since_ms;
+    STAILQ_INSERT_TAIL(&a->closings, to, link);
+}
+
+static void on_closed(struct agents *a, struct peer *p, struct store_call *c, void *data)
+{
+    (void)p;
+    (void)data;
+    if (c->failed)
+        put_off(a, c->in, &c->err);
+}
+
+static void submit_close(struct agents *a, const char *agent_id, int64_t epoch, int64_t since_ms)
+{
+    struct store_call *c = ask_new(a, NULL, &store_session_close, on_closed);
+    struct session_close_ask *ask = arena_alloc(&c->arena, sizeof(*ask));
+    struct err err = { 0 };
+
+    *ask = (struct session_close_ask){ arena_strdup(&c->arena, agent_id), epoch, since_ms };
+    c->in = ask;
+    if (ask_submit(c, &err))
+        put_off(a, &(struct session_close_ask){ agent_id, epoch, since_ms }, &err);
+}
+
+/* A later session of the agent is not touched by it: the store compares the epoch. */
+void session_close_again(struct agents *a)
+{
+    STAILQ_HEAD(, closing) all = STAILQ_HEAD_INITIALIZER(all);
+    struct closing *c;
+
+    STAILQ_CONCAT(&all, &a->closings);
+    while ((c = STAILQ_FIRST(&all))) {
+        STAILQ_REMOVE_HEAD(&all, link);
+        submit_close(a, c->agent_id, c->epoch, c->since_ms);
+        free(c);
+    }
+}
+
+/* The epoch is gone from the fleet and the tasks before a later one comes to either. */
+static void end_session(struct peer *p)
+{
+    struct agents *a = p->agents;
+    const char *id = p->cert.agent_id;
+    int64_t wall_ms = agents_wall_ms(a);
+
+    a->counters.sessions--;
+    fleet_set_session(a->fleet, id, 0, wall_ms);
+    if (a->tasks)
+        tasks_on_session_end(a->tasks, id, p->epoch);
+    submit_close(a, id, p->epoch, wall_ms);
+}
+
+void session_leave(struct peer *p)
+{
+    struct peer *rival = p->rival;
+
+    p->rival = NULL;
+    if (rival)
+        rival->rival = NULL;
+    if (p->stage != PEER_OPENING && p->stage != PEER_OPEN)
+        return;
+    map_del_str(&p->agents->holders, p->cert.agent_id);
+    if (p->stage == PEER_OPEN)
+        end_session(p);
+    if (!rival)
+        return;
+    timer_stop(p->agents->loop, &rival->timer);
+    open_session(rival);
+}
+
+/* ---- what it says ---- */
+
+static void on_event(struct peer *p, const struct message_event *m)
+{
+    struct agents *a = p->agents;
+    struct message_event event = *m;
+
+    if (event.wall_ms <= 0)
+        event.wall_ms = agents_wall_ms(a);
+    events_put(a->events, fleet_find(a->fleet, p->cert.agent_id), &event);
+}
+
+static void on_error(struct peer *p, const struct message_error *m)
+{
+    LOG(p->agents->log, LOG_WARN, "an agent does not take a message",
+        log_str("agent", p->cert.agent_id), log_str("message", message_name((unsigned)m->type)),
+        log_int("code", m->code), log_str("why", m->text));
+}
+
+void session_on_message(struct peer *p, unsigned type, const void *message)
+{
+    const struct refusal invalid = { type, ERR_INVALID, -1 };
+    struct agents *a = p->agents;
+
+    switch ((enum message_type)type) {
+    case MESSAGE_PONG: on_pong(p, message); return;
+    case MESSAGE_PROCESSES: fleet_on_processes(a->fleet, p->cert.agent_id, message); return;
+    case MESSAGE_EVENT: on_event(p, message); return;
+    case MESSAGE_RENEW: join_on_renew(p, message); return;
+    case MESSAGE_ERROR: on_error(p, message); return;
+    case MESSAGE_TAKEN:
+    case MESSAGE_RESULT:
+        if (a->tasks)
+            tasks_on_message(a->tasks, p->cert.agent_id, p->epoch, type, message);
+        return;
+    case MESSAGE_HELLO:
+    case MESSAGE_WELCOME:
+    case MESSAGE_PING:
+    case MESSAGE_COMMAND:
+    case MESSAGE_STORED:
+    case MESSAGE_JOIN:
+    case MESSAGE_JOINED: break;
+    }
+    peer_refuse(p, &invalid, "an agent with a session does not say this");
+}
+
+/* ---- time ---- */
+
+static void on_ping_due(struct peer *p)
+{
+    const struct refusal unknown = { MESSAGE_HELLO, ERR_DENIED, UNKNOWN_RETRY_MS };
+    struct agents *a = p->agents;
+    int64_t silent_ms = loop_now_ms(a->loop) - conn_heard_ms(p->conn);
+
+    if (!find_host(p)) {
+        peer_deny(p, &unknown, "this host was removed");
+        return;
+    }
+    if (silent_ms >= PINGS_MAX * a->ping_ms) {
+        LOG(a->log, LOG_WARN, "an agent is silent and taken for gone",
+            log_str("agent", p->cert.agent_id), log_str("from", p->host),
+            log_int("silent_ms", silent_ms));
+        peer_free(p);
+        return;
+    }
+    ping(p);
+    timer_set(a->loop, &p->timer, a->ping_ms);
+}
+
+void session_on_timer(struct peer *p)
+{
+    if (p->stage == PEER_CONTENDING)
+        replace_holder(p);
+    else
+        on_ping_due(p);
+}

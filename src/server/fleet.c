@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* fleet.c - see fleet.h: hosts and their processes in memory. */
+#include "server/fleet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "server/fleet_in.h"
+
+struct fleet *fleet_new(struct loop *loop, struct log *log, struct store *store)
+{
+    struct fleet *f = xalloc(sizeof(*f));
+
+    f->loop = loop;
+    f->log = log;
+    f->store = store;
+    f->errands = errands_new(store);
+    TAILQ_INIT(&f->dirty);
+    timer_init(&f->flush, fleet_flush, f);
+    return f;
+}
+
+static void free_host(struct host *h)
+{
+    procs_drop_pages(h);
+    procs_clear(h);
+    arena_free(&h->texts);
+    free(h->digest);
+    free(h->at);
+    free(h);
+}
+
+void fleet_free(struct fleet *f)
+{
+    if (!f)
+        return;
+    timer_stop(f->loop, &f->flush);
+    fleet_flush(f); /* as far as it goes; what is left the agents tell again */
+    timer_stop(f->loop, &f->flush);
+    for (size_t i = 0; i < f->n; i++)
+        free_host(f->hosts[i]);
+    errands_free(f->errands);
+    map_free(&f->by_id);
+    map_free(&f->by_at);
+    map_free(&f->texts);
+    free(f->hosts);
+    free(f);
+}
+
+/* ---- Finding. */
+
+struct host *host_find(const struct fleet *f, const char *agent_id)
+{
+    return map_find_str(&f->by_id, agent_id);
+}
+
+const struct fleet_host *fleet_find(const struct fleet *f, const char *agent_id)
+{
+    struct host *h = host_find(f, agent_id);
+
+    if (!h)
+        h = map_find_str(&f->by_at, agent_id);
+    return h ? &h->pub : NULL;
+}
+
+const struct fleet_host *fleet_find_at(const struct fleet *f, int64_t cloud_id, const char *ip)
+{
+    char *at = xprintf("%lld:%s", (long long)cloud_id, ip);
+    const struct host *h = map_find_str(&f->by_at, at);
+
+    free(at);
+    return h ? &h->pub : NULL;
+}
+
+const struct fleet_proc *fleet_proc(const struct fleet_host *h, const char *space, const char *name)
+{
+    struct proc *p = procs_find((const struct host *)h, space, name);
+
+    return p ? &p->pub : NULL;
+}
+
+/* The place of the first host that is not before this id. */
+static size_t place_of(const struct fleet *f, const char *agent_id)
+{
+    size_t low = 0, high = f->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (strcmp(f->hosts[middle]->pub.agent_id, agent_id) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct fleet_host *fleet_next(const struct fleet *f, const char *after)
+{
+    size_t at = place_of(f, after);
+
+    if (at < f->n && !strcmp(f->hosts[at]->pub.agent_id, after))
+        at++;
+    return at < f->n ? &f->hosts[at]->pub : NULL;
+}
+
+const struct fleet_totals *fleet_totals(const struct fleet *f)
+{
+    return &f->totals;
+}
+
+/* ---- Hosts. */
+
+static struct host *add_host(struct fleet *f, const char *agent_id)
+{
+    struct host *h = xalloc(sizeof(*h));
+    size_t at = place_of(f, agent_id);
+
+    h->fleet = f;
+    h->digest = xstrdup("");
+    h->pub.digest = h->digest;
+    if (f->n == f->cap) {
+        f->cap = f->cap ? 2 * f->cap : 16;
+        f->hosts = xresize(f->hosts, f->cap * sizeof(struct host *));
+    }
+    memmove(&f->hosts[at + 1], &f->hosts[at], (f->n - at) * sizeof(struct host *));
+    f->hosts[at] = h;
+    f->n++;
+    f->totals.hosts++;
+    return h;
+}
+
+static const char *keep(struct arena *a, const char *text)
+{
+    return arena_strdup(a, text ? text : "");
+}
+
+static void drop_names(struct fleet *f, struct host *h)
+{
+    if (!h->at)
+        return;
+    map_del_str(&f->by_id, h->pub.agent_id);
+    if (map_find_str(&f->by_at, h->at) == h)
+        map_del_str(&f->by_at, h->at);
+    free(h->at);
+    h->at = NULL;
+}
+
+/* The row may be of texts that are the host's own. */
+void host_put(struct fleet *f, const struct host_row *row)
+{
+    struct host *h = host_find(f, row->agent_id);
+    struct arena old;
+
+    if (!h)
+        h = add_host(f, row->agent_id);
+    drop_names(f, h);
+    old = h->texts;
+    h->texts = (struct arena){ 0 };
+    h->pub.agent_id = keep(&h->texts, row->agent_id);
+    h->pub.ip = keep(&h->texts, row->ip);
+    h->pub.hostname = keep(&h->texts, row->hostname);
+    h->pub.version = keep(&h->texts, row->version);
+    h->pub.cert_fingerprint = keep(&h->texts, row->cert_fingerprint);
+    h->pub.cloud_id = row->cloud_id;
+    h->pub.biz_id = row->biz_id;
+    h->pub.joined_ms = row->joined_ms;
+    if (!h->pub.since_ms)
+        h->pub.since_ms = row->joined_ms;
+    h->at = xprintf("%lld:%s", (long long)row->cloud_id, h->pub.ip);
+    map_put_str(&f->by_id, h->pub.agent_id, h);
+    map_put_str(&f->by_at, h->at, h);
+    arena_free(&old);
+}
+
+void fleet_put_host(struct fleet *f, const struct host_row *row)
+{
+    host_put(f, row);
+}
+
+void fleet_del_host(struct fleet *f, const char *agent_id)
+{
+    struct host *h = host_find(f, agent_id);
+    size_t at;
+
+    if (!h)
+        return;
+    at = place_of(f, agent_id);
+    memmove(&f->hosts[at], &f->hosts[at + 1], (f->n - at - 1) * sizeof(struct host *));
+    f->n--;
+    f->totals.hosts--;
+    f->totals.online -= h->pub.epoch != 0;
+    if (h->is_dirty)
+        TAILQ_REMOVE(&f->dirty, h, link);
+    drop_names(f, h);
+    free_host(h);
+}
+
+/* Half a snapshot is of no use to another session. */
+void fleet_set_session(struct fleet *f, const char *agent_id, int64_t epoch, int64_t wall_ms)
+{
+    struct host *h = host_find(f, agent_id);
+
+    if (!h)
+        return;
+    f->totals.online += (epoch != 0) - (h->pub.epoch != 0);
+    h->pub.epoch = epoch;
+    h->pub.since_ms = wall_ms;
+    procs_drop_pages(h);
+}
+
+/* ---- What agents say. */
+
+static void on_change(struct host *h, const struct proc_view *view)
+{
+    const struct proc *old = procs_find(h, view->space, view->name);
+    struct proc *p =
+        proc_new(h->fleet, view, old ? old->pub.labels : NULL, old ? old->pub.spec : NULL);
+
+    p->is_dirty = true;
+    procs_put(h, p);
+    if (h->n_pages)
+        procs_add_page(h, proc_new(h->fleet, view, NULL, NULL)); /* newer than its page */
+}
+
+static void set_digest(struct host *h, const char *digest)
+{
+    free(h->digest);
+    h->digest = xstrdup(digest ? digest : "");
+    h->pub.digest = h->digest;
+}
+
+static void on_page(struct host *h, const struct message_processes *m)
+{
+    const struct proc_view *views = m->list.items;
+
+    for (size_t i = 0; i < m->list.n; i++)
+        procs_add_page(h, proc_new(h->fleet, &views[i], NULL, NULL));
+    if (!m->is_last)
+        return;
+    procs_take_pages(h);
+    h->is_replaced = true;
+    set_digest(h, m->digest);
+    host_is_dirty(h);
+}
+
+void fleet_on_processes(struct fleet *f, const char *agent_id, const struct message_processes *m)
+{
+    struct host *h = host_find(f, agent_id);
+    const struct proc_view *views = m->list.items;
+
+    if (!h)
+        return;
+    if (m->is_snapshot) {
+        on_page(h, m);
+        return;
+    }
+    for (size_t i = 0; i < m->list.n; i++)
+        on_change(h, &views[i]);
+    set_digest(h, m->digest);
+    host_is_dirty(h);
+}
+
+/* ---- Specs. */
+
+struct labels {
+    struct list list;
+};
+static const struct field labels_fields[] = {
+    { "labels", .type = FIELD_MAP, .max = 64, .sub = &proc_label_shape },
+    { 0 },
+};
+static const struct shape labels_shape = { "labels", sizeof(struct labels), labels_fields };
+
+/* The map alone, out of an object with this one member; NULL: there are none. */
+static const char *write_labels(const struct list *labels, struct buf *to)
+{
+    const struct labels all = { *labels };
+
+    if (!labels->n)
+        return NULL;
+    shape_write(&labels_shape, &all, to);
+    buf_truncate(to, to->len - 1);
+    buf_drop(to, strlen("{\"labels\":"));
+    return buf_text(to);
+}
+
+void fleet_put_spec(struct fleet *f, const char *agent_id, const struct proc_meta *meta,
+                    const struct proc_spec *spec)
+{
+    struct host *h = host_find(f, agent_id);
+    struct buf labels = { 0 }, json = { 0 };
+    const struct proc *old;
+    struct proc_view view;
+    struct proc *p;
+
+    if (!h)
+        return;
+    old = procs_find(h, meta->space, meta->name);
+    shape_defaults(&proc_view_shape, &view);
+    view.space = meta->space;
+    view.name = meta->name;
+    shape_write(&proc_spec_shape, spec, &json);
+    p = proc_new(f, old ? &old->pub.view : &view, write_labels(&meta->labels, &labels),
+                 buf_text(&json));
+    p->is_dirty = true;
+    procs_put(h, p);
+    host_is_dirty(h);
+    buf_free(&labels);
+    buf_free(&json);
+}

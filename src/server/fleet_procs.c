@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* fleet_procs.c - one process, and one host's list of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "server/fleet_in.h"
+
+/* ---- Texts that are shared. */
+
+static const char *share(struct fleet *f, const char *text)
+{
+    struct shared_text *s;
+    size_t size;
+
+    if (!text)
+        return NULL;
+    s = map_find_str(&f->texts, text);
+    if (!s) {
+        size = strlen(text) + 1;
+        s = xalloc(sizeof(*s) + size);
+        memcpy(s->text, text, size);
+        map_put_str(&f->texts, s->text, s);
+    }
+    s->refs++;
+    return s->text;
+}
+
+static void unshare(struct fleet *f, const char *text)
+{
+    struct shared_text *s = text ? map_find_str(&f->texts, text) : NULL;
+
+    if (!s || --s->refs)
+        return;
+    map_del_str(&f->texts, text);
+    free(s);
+}
+
+/* ---- One. */
+
+static void each_text(struct proc_view *view, void (*fn)(void *arg, const char **text), void *arg)
+{
+    for (const struct field *f = proc_view_shape.fields; f->name; f++) {
+        if (f->type == FIELD_STR)
+            fn(arg, (const char **)(void *)((char *)view + f->offset));
+    }
+}
+
+static void measure(void *arg, const char **text)
+{
+    size_t *size = arg;
+
+    if (*text && **text)
+        *size += strlen(*text) + 1;
+}
+
+static void move(void *arg, const char **text)
+{
+    char **to = arg;
+    size_t size;
+
+    if (!*text || !**text) {
+        *text = "";
+        return;
+    }
+    size = strlen(*text) + 1;
+    memcpy(*to, *text, size);
+    *text = *to;
+    *to += size;
+}
+
+struct proc *proc_new(struct fleet *f, const struct proc_view *view, const char *labels,
+                      const char *spec)
+{
+    struct proc_view copy = *view;
+    struct proc *p;
+    size_t size = 0;
+    char *to;
+
+    each_text(&copy, measure, &size);
+    p = xalloc(sizeof(*p) + size);
+    to = (char *)(p + 1);
+    each_text(&copy, move, &to);
+    p->pub.view = copy;
+    p->pub.space = copy.space;
+    p->pub.name = copy.name;
+    p->pub.labels = share(f, labels);
+    p->pub.spec = share(f, spec);
+    return p;
+}
+
+void proc_free(struct fleet *f, struct proc *p)
+{
+    if (!p)
+        return;
+    unshare(f, p->pub.labels);
+    unshare(f, p->pub.spec);
+    free(p);
+}
+
+/* ---- Those of a host. */
+
+static void count(struct fleet *f, const struct proc *p, int64_t by)
+{
+    f->totals.procs += by;
+    f->totals.running += p->pub.view.status == PROC_RUNNING ? by : 0;
+    f->totals.hosted += p->pub.view.hosted ? by : 0;
+}
+
+static int compare(const struct proc *p, const char *space, const char *name)
+{
+    int spaces = strcmp(p->pub.space, space);
+
+    return spaces ? spaces : strcmp(p->pub.name, name);
+}
+
+/* The place of the first that is not before it. */
+static size_t place_of(const struct host *h, const char *space, const char *name)
+{
+    size_t low = 0, high = h->pub.n_procs;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (compare(h->procs[middle], space, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_at(const struct host *h, size_t at, const char *space, const char *name)
+{
+    return at < h->pub.n_procs && !compare(h->procs[at], space, name);
+}
+
+struct proc *procs_find(const struct host *h, const char *space, const char *name)
+{
+    size_t at = place_of(h, space, name);
+
+    return is_at(h, at, space, name) ? h->procs[at] : NULL;
+}
+
+static void grow(struct proc ***list, size_t n, size_t *cap)
+{
+    if (n < *cap)
+        return;
+    *cap = *cap ? 2 * *cap : 4;
+    *list = xresize(*list, *cap * sizeof(**list));
+}
+
+void procs_put(struct host *h, struct proc *p)
+{
+    size_t at = place_of(h, p->pub.space, p->pub.name);
+
+    count(h->fleet, p, 1);
+    if (is_at(h, at, p->pub.space, p->pub.name)) {
+        count(h->fleet, h->procs[at], -1);
+        proc_free(h->fleet, h->procs[at]);
+        h->procs[at] = p;
+        return;
+    }
+    grow(&h->procs, h->pub.n_procs, &h->cap);
+    memmove(&h->procs[at + 1], &h->procs[at], (h->pub.n_procs - at) * sizeof(struct proc *));
+    h->procs[at] = p;
+    h->pub.n_procs++;
+    h->pub.procs = (const struct fleet_proc *const *)h->procs;
+}
+
+void procs_clear(struct host *h)
+{
+    for (size_t i = 0; i < h->pub.n_procs; i++) {
+        count(h->fleet, h->procs[i], -1);
+        proc_free(h->fleet, h->procs[i]);
+    }
+    free(h->procs);
+    h->procs = NULL;
+    h->pub.procs = NULL;
+    h->pub.n_procs = h->cap = 0;
+}
+
+/* ---- A snapshot, page by page. */
+
+void procs_add_page(struct host *h, struct proc *p)
+{
+    grow(&h->pages, h->n_pages, &h->pages_cap);
+    h->pages[h->n_pages++] = p;
+}
+
+static void forget_pages(struct host *h)
+{
+    free(h->pages);
+    h->pages = NULL;
+    h->n_pages = h->pages_cap = 0;
+}
+
+void procs_drop_pages(struct host *h)
+{
+    for (size_t i = 0; i < h->n_pages; i++)
+        proc_free(h->fleet, h->pages[i]);
+    forget_pages(h);
+}
+
+/* An agent says nothing of labels and specs: those we know stay. */
+static void take_spec(struct host *h, struct proc *p)
+{
+    const struct proc *old = procs_find(h, p->pub.space, p->pub.name);
+
+    if (!old)
+        return;
+    p->pub.labels = share(h->fleet, old->pub.labels);
+    p->pub.spec = share(h->fleet, old->pub.spec);
+}
+
+/* What came last of a process counts. */
+void procs_take_pages(struct host *h)
+{
+    struct proc **pages = h->pages;
+    size_t n = h->n_pages;
+
+    for (size_t i = 0; i < n; i++)
+        take_spec(h, pages[i]);
+    h->pages = NULL;
+    forget_pages(h);
+    procs_clear(h);
+    for (size_t i = 0; i < n; i++)
+        procs_put(h, pages[i]);
+    free(pages);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* fleet_store.c - what has changed, on its way to the store; and loading.
+ *
+ * A host with changes is in the list of dirty ones.  A while later, so that what comes
+ * together goes together, it is written: as a whole after a snapshot, else process by
+ * process.  What fails is dirty again, and written as it is by then. */
+#include <string.h>
+
+#include "server/fleet_in.h"
+
+enum { FLUSH_MS = 100, RETRY_MS = 1000, CALLS_MAX = 512, PAGE = 1000 };
+
+void host_is_dirty(struct host *h)
+{
+    struct fleet *f = h->fleet;
+
+    if (!h->is_dirty) {
+        h->is_dirty = true;
+        TAILQ_INSERT_TAIL(&f->dirty, h, link);
+    }
+    if (!f->flush.place)
+        timer_set(f->loop, &f->flush, FLUSH_MS);
+}
+
+/* ---- Rows. */
+
+static void fill_row(const char *agent, const struct proc *p, struct arena *a, struct proc_row *ret)
+{
+    const struct proc_view *v = &p->pub.view;
+
+    *ret = (struct proc_row){
+        .agent_id = agent,
+        .space = arena_strdup(a, v->space),
+        .name = arena_strdup(a, v->name),
+        .labels = p->pub.labels ? arena_strdup(a, p->pub.labels) : NULL,
+        .spec = p->pub.spec ? arena_strdup(a, p->pub.spec) : NULL,
+        .wanted = v->wanted,
+        .status = v->status,
+        .hosted = v->hosted,
+        .pid = v->pid,
+        .start_ms = v->elapsed_s ? (v->report_s - v->elapsed_s) * 1000 : 0,
+        .version = arena_strdup(a, v->version),
+        .message = arena_strdup(a, v->why),
+        .register_ms = v->register_s * 1000,
+        .last_start_ms = v->last_start_s * 1000,
+        .report_ms = v->report_s * 1000,
+    };
+}
+
+static void fill_view(const struct proc_row *row, struct proc_view *ret)
+{
+    shape_defaults(&proc_view_shape, ret);
+    ret->space = row->space;
+    ret->name = row->name;
+    ret->wanted = row->wanted;
+    ret->status = row->status;
+    ret->hosted = row->hosted;
+    ret->pid = row->pid;
+    ret->version = row->version;
+    ret->why = row->message;
+    ret->register_s = row->register_ms / 1000;
+    ret->last_start_s = row->last_start_ms / 1000;
+    ret->report_s = row->report_ms / 1000;
+}
+
+/* ---- Writing. */
+
+/* What a call is about: the host may be gone when it comes back. */
+struct written {
+    struct fleet *fleet;
+    const char *agent, *space, *name; /* no name: all it has */
+};
+
+static void mark_again(const struct written *w)
+{
+    struct host *h = host_find(w->fleet, w->agent);
+    struct proc *p;
+
+    if (!h)
+        return;
+    if (!w->name)
+        h->is_replaced = true;
+    else if ((p = procs_find(h, w->space, w->name)))
+        p->is_dirty = true;
+    host_is_dirty(h);
+}
+
+static void failed(const struct written *w, const struct err *err)
+{
+    struct fleet *f = w->fleet;
+
+    LOG(f->log, LOG_ERROR, "the store fails, what is known of a host waits",
+        log_str("agent", w->agent), log_err(err), log_int("again_in_ms", RETRY_MS));
+    mark_again(w);
+    timer_set(f->loop, &f->flush, RETRY_MS);
+}
+
+static void on_written(void *arg, struct store_call *c)
+{
+    struct written *w = arg;
+    struct fleet *f = w->fleet;
+
+    if (c->failed)
+        failed(w, &c->err);
+    else if (!TAILQ_EMPTY(&f->dirty) && !f->flush.place)
+        timer_set(f->loop, &f->flush, 0);
+    store_call_free(c);
+}
+
+static struct written *new_written(struct host *h, const struct proc *p, struct arena *a)
+{
+    struct written *w = arena_alloc(a, sizeof(*w));
+
+    *w = (struct written){
+        .fleet = h->fleet,
+        .agent = arena_strdup(a, h->pub.agent_id),
+        .space = p ? arena_strdup(a, p->pub.space) : NULL,
+        .name = p ? arena_strdup(a, p->pub.name) : NULL,
+    };
+    return w;
+}
+
+static int submit(struct fleet *f, struct store_call *c, struct written *w)
+{
+    struct err err;
+
+    c->arg = w;
+    if (errands_submit(f->errands, c, &err) == 0)
+        return 0;
+    failed(w, &err);
+    store_call_free(c);
+    return -1;
+}
+
+static int write_all(struct host *h)
+{
+    struct store_call *c = store_call_new(&store_proc_replace, on_written, NULL);
+    struct proc_replace_ask *ask = arena_alloc(&c->arena, sizeof(*ask));
+    struct written *w = new_written(h, NULL, &c->arena);
+    struct proc_row *rows = arena_alloc(&c->arena, h->pub.n_procs * sizeof(*rows));
+
+    for (size_t i = 0; i < h->pub.n_procs; i++) {
+        fill_row(w->agent, h->procs[i], &c->arena, &rows[i]);
+        h->procs[i]->is_dirty = false;
+    }
+    *ask = (struct proc_replace_ask){ w->agent, { rows, h->pub.n_procs } };
+    c->in = ask;
+    h->is_replaced = false;
+    return submit(h->fleet, c, w);
+}
+
+static int write_one(struct host *h, struct proc *p)
+{
+    struct store_call *c = store_call_new(&store_proc_put, on_written, NULL);
+    struct proc_row *row = arena_alloc(&c->arena, sizeof(*row));
+    struct written *w = new_written(h, p, &c->arena);
+
+    fill_row(w->agent, p, &c->arena, row);
+    c->in = row;
+    p->is_dirty = false;
+    return submit(h->fleet, c, w);
+}
+
+static bool is_full(const struct fleet *f)
+{
+    return errands_out(f->errands) >= CALLS_MAX;
+}
+
+/* -1: it is not all on its way. */
+static int write_host(struct host *h)
+{
+    if (h->is_replaced)
+        return write_all(h);
+    for (size_t i = 0; i < h->pub.n_procs; i++) {
+        if (!h->procs[i]->is_dirty)
+            continue;
+        if (is_full(h->fleet) || write_one(h, h->procs[i]))
+            return -1;
+    }
+    return 0;
+}
+
+/* What does not fit goes when others have come back. */
+void fleet_flush(void *arg)
+{
+    struct fleet *f = arg;
+    struct host *h;
+
+    while (!is_full(f) && (h = TAILQ_FIRST(&f->dirty))) {
+        TAILQ_REMOVE(&f->dirty, h, link);
+        h->is_dirty = false;
+        if (write_host(h) == 0)
+            continue;
+        if (!h->is_dirty) {
+            h->is_dirty = true;
+            TAILQ_INSERT_HEAD(&f->dirty, h, link);
+        }
+        break;
+    }
+}
+
+/* ---- Loading. */
+
+static int load_procs(struct fleet *f, const char *agent, struct arena *a, struct err *err)
+{
+    struct host *h = host_find(f, agent);
+    struct list rows = { 0 };
+    const struct proc_row *row;
+
+    if (store_sync(f->store, &store_proc_of, &(struct agent_row){ agent }, a, &rows, err))
+        return err_wrap(err, "processes of %s", agent);
+    row = rows.items;
+    for (size_t i = 0; i < rows.n; i++) {
+        struct proc_view view;
+
+        fill_view(&row[i], &view);
+        procs_put(h, proc_new(f, &view, row[i].labels, row[i].spec));
+    }
+    return 0;
+}
+
+static int load_hosts(struct fleet *f, struct store_page *page, struct arena *a, struct list *rows,
+                      struct err *err)
+{
+    const struct host_row *row;
+
+    if (store_sync(f->store, &store_host_list, page, a, rows, err))
+        return err_wrap(err, "hosts");
+    row = rows->items;
+    for (size_t i = 0; i < rows->n; i++) {
+        host_put(f, &row[i]);
+        if (load_procs(f, row[i].agent_id, a, err))
+            return -1;
+        page->after = row[i].agent_id;
+    }
+    return 0;
+}
+
+/* Nobody is connected when we start.  A session that is open was so when we died. */
+static int load_sessions(struct fleet *f, struct store_page *page, struct arena *a,
+                         struct list *rows, struct err *err)
+{
+    const struct session_row *row;
+
+    if (store_sync(f->store, &store_session_list, page, a, rows, err))
+        return err_wrap(err, "sessions");
+    row = rows->items;
+    for (size_t i = 0; i < rows->n; i++) {
+        struct host *h = host_find(f, row[i].agent_id);
+
+        if (h)
+            h->pub.since_ms = row[i].is_open ? clock_wall_ms(loop_clock(f->loop)) : row[i].since_ms;
+        page->after = row[i].agent_id;
+    }
+    return 0;
+}
+
+typedef int load_fn(struct fleet *f, struct store_page *page, struct arena *a, struct list *rows,
+                    struct err *err);
+
+static int load_pages(struct fleet *f, load_fn *load, struct err *err)
+{
+    struct store_page page = { "", PAGE };
+    struct arena arenas[2] = { { 0 }, { 0 } }; /* page.after is in the one before */
+    struct list rows = { NULL, PAGE };
+    int result = 0;
+
+    for (int i = 0; result == 0 && rows.n == PAGE; i = !i) {
+        arena_free(&arenas[i]);
+        result = load(f, &page, &arenas[i], &rows, err);
+    }
+    arena_free(&arenas[0]);
+    arena_free(&arenas[1]);
+    return result;
+}
+
+int fleet_load(struct fleet *f, struct err *err)
+{
+    if (load_pages(f, load_hosts, err) || load_pages(f, load_sessions, err))
+        return err_wrap(err, "load the fleet");
+    return 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* hub_copy.c - see hub_copy.h. */
+#include "server/hub_copy.h"
+
+#include <stdlib.h>
+
+/* Through JSON and back: the field table knows what is text and what is not. */
+static const struct proc_spec *copy_spec(const struct proc_spec *from, struct arena *a)
+{
+    struct proc_spec *to = arena_alloc(a, sizeof(*to));
+    struct buf json = { 0 };
+    struct err err;
+
+    shape_write(&proc_spec_shape, from, &json);
+    if (shape_read(&proc_spec_shape, buf_data(&json), json.len, 0, a, to, &err))
+        abort(); /* what was read once can be read again */
+    buf_free(&json);
+    return to;
+}
+
+void hub_item_copy(struct hub_item *to, const struct hub_item *from, struct map *specs,
+                   struct arena *a)
+{
+    void *spec = map_find(specs, (const char *)&from->spec, sizeof(from->spec));
+
+    if (!spec) {
+        spec = (void *)copy_spec(from->spec, a);
+        map_put(specs, (const char *)&from->spec, sizeof(from->spec), spec);
+    }
+    *to = *from;
+    to->spec = spec;
+    to->key = arena_strdup(a, from->key);
+    to->agent = from->agent ? arena_strdup(a, from->agent) : NULL;
+    to->text = arena_strdup(a, from->text ? from->text : "");
+    to->meta.space = arena_strdup(a, from->meta.space);
+    to->meta.name = arena_strdup(a, from->meta.name);
+    to->meta.labels = (struct list){ 0 }; /* the store keeps them; an agent has no use for them */
+    if (from->code != CODE_WAITING) {
+        proc_view_keep(&to->view, a);
+        return;
+    }
+    shape_defaults(&proc_view_shape, &to->view);
+    to->view.space = to->meta.space;
+    to->view.name = to->meta.name;
+}

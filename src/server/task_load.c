@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* task_load.c - what the store has of tasks: the open ones at start, old ones when
+ * somebody asks, and those that nobody will ask for any more. */
+#include "base/mem.h"
+#include "server/task_in.h"
+#include "server/task_join.h"
+#include "server/task_rows.h"
+
+/* A task is read in one piece, so that what is shown of it is one state; its size has
+ * a limit where it is made. */
+enum { OPEN_PAGE = 100, ITEMS_ALL = 1 << 20 };
+enum { PRUNE_MS = 60 * 1000, PRUNE_AGAIN_MS = 1000, PRUNE_ITEMS = 10000 };
+#define KEEP_MS (7 * 24 * 3600 * INT64_C(1000))
+
+static int read_specs(const struct list *rows, struct arena *a, struct proc_spec **ret,
+                      struct err *err)
+{
+    const struct task_spec_row *row = rows->items;
+    struct proc_spec *specs = arena_alloc(a, rows->n * sizeof(*specs));
+
+    for (size_t i = 0; i < rows->n; i++) {
+        if (row[i].n != (int64_t)i)
+            return err_set(err, ERR_MALFORMED, "spec %zu is not there", i);
+        if (task_rows_spec(&row[i], a, &specs[i], err))
+            return -1;
+    }
+    *ret = specs;
+    return 0;
+}
+
+/* Specs and items have the numbers of their places: we gave them. */
+static int check_items(const struct task_read_got *got, struct err *err)
+{
+    const struct task_item_row *row = got->items.items;
+
+    for (size_t i = 0; i < got->items.n; i++) {
+        if (row[i].n != (int64_t)i)
+            return err_set(err, ERR_MALFORMED, "item %zu is not there", i);
+        if (row[i].spec_n < 0 || (size_t)row[i].spec_n >= got->specs.n)
+            return err_set(err, ERR_MALFORMED, "item %zu: its spec %lld is not there", i,
+                           (long long)row[i].spec_n);
+    }
+    return 0;
+}
+
+/* ---- At start. */
+
+static void fill_hub_item(const struct task_item_row *row, const struct proc_spec *spec,
+                          int64_t begun_ms, struct arena *a, struct hub_item *ret)
+{
+    bool is_done = row->state == STORE_ITEM_DONE;
+
+    *ret = (struct hub_item){
+        .agent = *row->agent_id ? row->agent_id : NULL,
+        .key = row->key,
+        .op = row->op,
+        .meta = { row->space, row->name, { 0 } },
+        .spec = spec,
+        .deadline_ms = begun_ms + task_budget_ms(spec, row->op),
+        .code = is_done ? row->code : CODE_WAITING,
+        .text = is_done ? row->message : "",
+    };
+    task_view_read(row, a, &ret->view);
+}
+
+static void fill_live_item(struct tasks *t, const struct task_item_row *row, struct live_item *item)
+{
+    struct peer *p;
+
+    item->spec_n = row->spec_n;
+    item->done_ms = row->done_ms;
+    if (row->state == STORE_ITEM_DONE) {
+        item->task->left--;
+        return;
+    }
+    if (row->state == STORE_ITEM_QUEUED)
+        return;
+    item->claimed = row->epoch;
+    p = tasks_peer(t, row->agent_id);
+    if (row->epoch > p->last)
+        p->last = row->epoch;
+}
+
+static int load_task(struct tasks *t, const struct task_read_got *got, struct arena *a,
+                     struct err *err)
+{
+    const struct task_row *task = got->tasks.items;
+    const struct task_item_row *rows = got->items.items;
+    struct task_create_ask made = { *task, got->specs, got->items };
+    struct hub_item *items = arena_alloc(a, got->items.n * sizeof(*items));
+    int64_t ago_ms = tasks_wall_ms(t) - task->created_ms, now_ms = loop_now_ms(t->loop);
+    struct proc_spec *specs;
+    struct live *live;
+
+    if (read_specs(&got->specs, a, &specs, err) || check_items(got, err))
+        return -1;
+    live = live_new(t, task, got->items.n);
+    live->task_no = task->task_no;
+    live->labels = task_rows_labels(&got->specs, &live->arena);
+    for (size_t i = 0; i < live->n; i++) {
+        fill_hub_item(&rows[i], &specs[rows[i].spec_n], now_ms - (ago_ms > 0 ? ago_ms : 0), a,
+                      &items[i]);
+        fill_live_item(t, &rows[i], &live->items[i]);
+    }
+    map_put(&t->by_no, (const char *)&live->task_no, sizeof(live->task_no), live);
+    join_digest(&made, live->digest);
+    join_add(live, &got->items);
+    hub_load(t->hub, &(struct hub_task){ live->id, { items, live->n } }, now_ms);
+    return 0;
+}
+
+static int load_one(struct tasks *t, const struct task_row *task, struct err *err)
+{
+    struct task_read_ask ask = { task->id, -1, ITEMS_ALL };
+    struct task_read_got got = { 0 };
+    struct arena a = { 0 };
+    int result = store_sync(t->store, &store_task_read, &ask, &a, &got, err);
+
+    if (result == 0 && got.tasks.n)
+        result = load_task(t, &got, &a, err);
+    arena_free(&a);
+    return result ? err_wrap(err, "task %s", task->id) : 0;
+}
+
+static int load_page(struct tasks *t, struct task_open_ask *ask, bool *ret_more, struct err *err)
+{
+    struct arena a = { 0 };
+    struct list rows = { 0 };
+    int result = store_sync(t->store, &store_task_open, ask, &a, &rows, err);
+    const struct task_row *task = rows.items;
+
+    for (size_t i = 0; result == 0 && i < rows.n; i++) {
+        result = load_one(t, &task[i], err);
+        ask->task_no = task[i].task_no;
+    }
+    *ret_more = rows.n == (size_t)ask->limit;
+    arena_free(&a);
+    return result;
+}
+
+int tasks_load(struct tasks *t, struct err *err)
+{
+    struct task_open_ask ask = { 0, OPEN_PAGE };
+    bool more = true;
+
+    while (more) {
+        if (load_page(t, &ask, &more, err))
+            return err_wrap(err, "load tasks");
+    }
+    tasks_wake(t);
+    return 0;
+}
+
+/* ---- Old ones. */
+
+struct read_old {
+    task_read_fn *fn;
+    void *arg;
+    struct task_read_ask ask;
+};
+
+static void fill_item(const struct task_item_row *row, const struct proc_spec *spec,
+                      struct arena *a, struct task_item *ret)
+{
+    bool is_done = row->state == STORE_ITEM_DONE;
+
+    *ret = (struct task_item){
+        .agent = row->agent_id,
+        .key = row->key,
+        .op = row->op,
+        .space = row->space,
+        .name = row->name,
+        .code = is_done ? row->code : CODE_WAITING,
+        .text = is_done ? row->message : "",
+        .done_ms = is_done ? row->done_ms : 0,
+        .setup_path = spec->identity.setup_path,
+        .proc_name = spec->identity.proc_name,
+    };
+    task_view_read(row, a, &ret->view);
+}
+
+static int fill_info(const struct task_read_got *got, struct arena *a, struct task_info *ret,
+                     struct err *err)
+{
+    const struct task_row *task = got->tasks.items;
+    const struct task_item_row *rows = got->items.items;
+    struct task_item *items = arena_alloc(a, got->items.n * sizeof(*items));
+    struct proc_spec *specs;
+
+    if (read_specs(&got->specs, a, &specs, err) || check_items(got, err))
+        return -1;
+    for (size_t i = 0; i < got->items.n; i++)
+        fill_item(&rows[i], &specs[rows[i].spec_n], a, &items[i]);
+    *ret = (struct task_info){
+        .id = task->id,
+        .app = task->app,
+        .user = task->user,
+        .form = task->form,
+        .created_ms = task->created_ms,
+        .deadline_ms = task->deadline_ms,
+        .items = items,
+        .n = got->items.n,
+        .n_left = (size_t)task->n_left,
+    };
+    return 0;
+}
+
+static void on_old(void *arg, struct store_call *c)
+{
+    struct read_old *old = arg;
+    const struct task_read_got *got = c->out;
+    struct task_info info;
+    struct err err;
+
+    if (c->failed)
+        old->fn(old->arg, NULL, &c->err);
+    else if (got->tasks.n == 0) {
+        err_set(&err, CODE_NO_TASK, "task %s: no such task, or it has expired", old->ask.id);
+        old->fn(old->arg, NULL, &err);
+    } else if (fill_info(got, &c->arena, &info, &err)) {
+        err_wrap(&err, "task %s", old->ask.id);
+        old->fn(old->arg, NULL, &err);
+    } else {
+        old->fn(old->arg, &info, NULL);
+    }
+    store_call_free(c);
+}
+
+void task_read_old(struct tasks *t, const char *id, task_read_fn *fn, void *arg)
+{
+    struct store_call *c = store_call_new(&store_task_read, on_old, NULL);
+    struct read_old *old = arena_alloc(&c->arena, sizeof(*old));
+    struct err err;
+
+    *old = (struct read_old){ fn, arg, { arena_strdup(&c->arena, id), -1, ITEMS_ALL } };
+    c->in = &old->ask;
+    c->arg = old;
+    if (errands_submit(t->errands, c, &err) == 0)
+        return;
+    store_call_free(c);
+    fn(arg, NULL, &err);
+}
+
+/* ---- Forgotten ones. */
+
+static void on_pruned(void *arg, struct store_call *c)
+{
+    struct tasks *t = arg;
+    const struct task_prune_got *got = c->out;
+
+    if (c->failed)
+        LOG(t->log, LOG_WARN, "old tasks are not removed", log_err(&c->err));
+    timer_set(t->loop, &t->prune, !c->failed && got->more ? PRUNE_AGAIN_MS : PRUNE_MS);
+    store_call_free(c);
+}
+
+void task_prune(void *arg)
+{
+    struct tasks *t = arg;
+    struct store_call *c = store_call_new(&store_task_prune, on_pruned, t);
+    struct task_prune_ask *ask = arena_alloc(&c->arena, sizeof(*ask));
+    struct err err;
+
+    *ask = (struct task_prune_ask){ tasks_wall_ms(t) - KEEP_MS, PRUNE_ITEMS };
+    c->in = ask;
+    if (errands_submit(t->errands, c, &err) == 0)
+        return;
+    store_call_free(c);
+    timer_set(t->loop, &t->prune, PRUNE_MS);
+}

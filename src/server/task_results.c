@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* task_results.c - results on their way to the store.
+ *
+ * Those of one turn of the loop go together, and while a call is out the next ones
+ * gather: a fan-out that comes back at once is a few calls.  A result waits here until
+ * the store has it; the hub shows it then. */
+#include "base/mem.h"
+#include "server/task_in.h"
+#include "server/task_rows.h"
+
+enum { BATCH_MAX = 4096, UNPARK_MS = 500 };
+
+struct batch {
+    struct tasks *tasks;
+    struct live_item **items;
+    struct result_row *rows;
+    size_t n;
+};
+
+void results_put(struct live_item *item, const struct message_result *result)
+{
+    struct tasks *t = item->task->tasks;
+
+    item->result = result;
+    TAILQ_INSERT_TAIL(&t->waiting, item, link);
+    outbox_soon(t, &t->results);
+}
+
+static void again(struct live_item *item)
+{
+    results_put(item, item->result);
+}
+
+/* Until a claim has come back, or for a while. */
+static void park(struct live_item *item)
+{
+    struct tasks *t = item->task->tasks;
+
+    TAILQ_INSERT_TAIL(&t->parked, item, link);
+    if (!t->unpark.place)
+        timer_set(t->loop, &t->unpark, UNPARK_MS);
+}
+
+void results_unpark(void *arg)
+{
+    struct tasks *t = arg;
+    struct live_item *item;
+
+    timer_stop(t->loop, &t->unpark);
+    while ((item = TAILQ_FIRST(&t->parked))) {
+        TAILQ_REMOVE(&t->parked, item, link);
+        again(item);
+    }
+}
+
+/* ---- What the store has of one item. */
+
+struct look {
+    struct live_item *item;
+    struct task_read_ask ask;
+};
+
+static void log_unknown(const struct live_item *item)
+{
+    LOG(item->task->tasks->log, LOG_ERROR, "the store does not know a task that runs",
+        log_str("task", item->task->id), log_int("item", item->n));
+}
+
+/* Somebody has ended it before us: what he wrote counts. */
+static void take_stored(struct live_item *item, const struct task_item_row *row)
+{
+    struct message_result stored = { .code = row->code, .text = row->message };
+    struct arena a = { 0 };
+
+    task_view_read(row, &a, &stored.view);
+    item->done_ms = row->done_ms;
+    live_item_stored(item, &stored);
+    arena_free(&a);
+}
+
+/* It is claimed for a session that is not the one we believed.  One of ours is as good;
+ * one of another server's is not ours to end. */
+static void learn_claim(struct live_item *item, const struct task_item_row *row)
+{
+    struct tasks *t = item->task->tasks;
+    struct peer *p = tasks_peer(t, row->agent_id);
+    int64_t believed = item->claimed;
+
+    if (row->state == STORE_ITEM_QUEUED)
+        item->claimed = 0;
+    else if (row->epoch <= p->last)
+        item->claimed = row->epoch;
+    if (p->epoch > row->epoch)
+        claims_put(t, p);
+    if (item->claimed != believed)
+        again(item);
+    else
+        park(item);
+}
+
+static void on_looked(void *arg, struct store_call *c)
+{
+    struct live_item *item = ((struct look *)arg)->item;
+    const struct task_read_got *got = c->out;
+    const struct task_item_row *row = got->items.items;
+
+    if (c->failed) {
+        park(item);
+    } else if (got->items.n == 0 || row->n != item->n) {
+        log_unknown(item);
+        live_item_stored(item, NULL);
+    } else if (row->state == STORE_ITEM_DONE) {
+        take_stored(item, row);
+    } else {
+        learn_claim(item, row);
+    }
+    tasks_wake(item->task->tasks);
+    store_call_free(c);
+}
+
+static void look_up(struct live_item *item)
+{
+    struct store_call *c = store_call_new(&store_task_read, on_looked, NULL);
+    struct look *look = arena_alloc(&c->arena, sizeof(*look));
+    struct err err;
+
+    look->item = item;
+    look->ask = (struct task_read_ask){ arena_strdup(&c->arena, item->task->id), item->n - 1, 1 };
+    c->in = &look->ask;
+    c->arg = look;
+    if (errands_submit(item->task->tasks->errands, c, &err)) {
+        store_call_free(c);
+        park(item);
+    }
+}
+
+/* ---- A batch. */
+
+static void take_verdict(struct live_item *item, const struct result_row *row, int64_t verdict)
+{
+    switch ((enum store_verdict)verdict) {
+    case STORE_WRITTEN: live_item_stored(item, NULL); break;
+    case STORE_UNKNOWN:
+        log_unknown(item);
+        live_item_stored(item, NULL);
+        break;
+    case STORE_REPEATED: look_up(item); break;
+    case STORE_STALE:
+        if (item->claimed != row->epoch)
+            again(item); /* a claim came back meanwhile */
+        else
+            look_up(item);
+        break;
+    }
+}
+
+/* In front of those that have come since, and in their order. */
+static void put_back(struct batch *b)
+{
+    for (size_t i = b->n; i-- > 0;)
+        TAILQ_INSERT_HEAD(&b->tasks->waiting, b->items[i], link);
+}
+
+static void on_written(void *arg, struct store_call *c)
+{
+    struct batch *b = arg;
+    struct tasks *t = b->tasks;
+    const struct task_result_got *got = c->out;
+    const struct verdict_row *verdicts = got->verdicts.items;
+
+    t->results.is_out = false;
+    if (c->failed) {
+        put_back(b);
+        outbox_failed(t, &t->results, &c->err);
+        store_call_free(c);
+        return;
+    }
+    t->results.wait_ms = 0;
+    for (size_t i = 0; i < b->n; i++)
+        take_verdict(b->items[i], &b->rows[i], verdicts[i].verdict);
+    store_call_free(c);
+    if (!TAILQ_EMPTY(&t->waiting))
+        outbox_soon(t, &t->results);
+    tasks_wake(t);
+}
+
+static void fill_row(struct live_item *item, int64_t wall_ms, struct arena *a,
+                     struct result_row *ret)
+{
+    item->done_ms = wall_ms;
+    *ret = (struct result_row){
+        .task_no = item->task->task_no,
+        .n = item->n,
+        .epoch = item->claimed,
+        .code = item->result->code,
+        .message = arena_strdup(a, item->result->text),
+        .content = task_view_json(&item->result->view, a),
+        .done_ms = wall_ms,
+    };
+}
+
+static struct batch *take_batch(struct tasks *t, struct arena *a)
+{
+    struct batch *b = arena_alloc(a, sizeof(*b));
+    struct live_item *item;
+
+    b->tasks = t;
+    b->items = arena_alloc(a, BATCH_MAX * sizeof(struct live_item *));
+    b->rows = arena_alloc(a, BATCH_MAX * sizeof(*b->rows));
+    while (b->n < BATCH_MAX && (item = TAILQ_FIRST(&t->waiting))) {
+        TAILQ_REMOVE(&t->waiting, item, link);
+        fill_row(item, tasks_wall_ms(t), a, &b->rows[b->n]);
+        b->items[b->n++] = item;
+    }
+    return b;
+}
+
+void results_flush(void *arg)
+{
+    struct tasks *t = arg;
+    struct store_call *c;
+    struct task_result_ask *ask;
+    struct batch *b;
+    struct err err;
+
+    if (t->results.is_out || TAILQ_EMPTY(&t->waiting))
+        return;
+    c = store_call_new(&store_task_result, on_written, NULL);
+    ask = arena_alloc(&c->arena, sizeof(*ask));
+    b = take_batch(t, &c->arena);
+    ask->results = (struct list){ b->rows, b->n };
+    c->in = ask;
+    c->arg = b;
+    t->results.is_out = true;
+    if (errands_submit(t->errands, c, &err) == 0)
+        return;
+    t->results.is_out = false;
+    put_back(b);
+    outbox_failed(t, &t->results, &err);
+    store_call_free(c);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* task_rows.c - see task_rows.h. */
+#include "server/task_rows.h"
+
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "model/code.h"
+
+enum { SLACK_MS = 30 * 1000, LABELS_MAX = 64 };
+
+/* What is stored of a spec: the process's labels stand beside it, as nothing else of the
+ * task's rows has a place for them. */
+struct stored_spec {
+    struct list labels;
+    struct proc_spec spec;
+};
+
+/* clang-format off */
+static const struct field stored_fields[] = {
+    { "labels", .type = FIELD_MAP, .offset = offsetof(struct stored_spec, labels), .flags = FIELD_OMIT_EMPTY,
+      .max = LABELS_MAX, .sub = &proc_label_shape },
+    { "spec", .type = FIELD_OBJ, .offset = offsetof(struct stored_spec, spec), .sub = &proc_spec_shape },
+    { 0 },
+};
+/* clang-format on */
+static const struct shape stored_shape = { "stored_spec", sizeof(struct stored_spec),
+                                           stored_fields };
+
+/* One formula for all operations, so that it can not be shorter than what the agent
+ * takes: a restart without a command of its own is a stop and a start. */
+int64_t task_budget_ms(const struct proc_spec *spec, int64_t op)
+{
+    struct proc_policy p = proc_policy_of(spec);
+    int64_t commands = op == PROC_OP_RESTART && !*spec->control.restart_cmd ? 2 : 1;
+
+    return (commands * p.op_timeout_s + p.start_check_s + p.stop_check_s) * 1000 + SLACK_MS;
+}
+
+const char *task_view_json(const struct proc_view *view, struct arena *a)
+{
+    struct buf json = { 0 };
+    const char *text;
+
+    shape_write(&proc_view_shape, view, &json);
+    text = arena_memdup(a, buf_data(&json), json.len);
+    buf_free(&json);
+    return text;
+}
+
+static void name_view(const char *space, const char *name, struct proc_view *ret)
+{
+    shape_defaults(&proc_view_shape, ret);
+    ret->space = space;
+    ret->name = name;
+}
+
+void task_view_read(const struct task_item_row *row, struct arena *a, struct proc_view *ret)
+{
+    struct err ignored;
+
+    if (!*row->content ||
+        shape_read(&proc_view_shape, row->content, strlen(row->content), 0, a, ret, &ignored))
+        name_view(row->space, row->name, ret);
+}
+
+int task_rows_spec(const struct task_spec_row *row, struct arena *a, struct proc_spec *ret,
+                   struct err *err)
+{
+    struct stored_spec stored;
+
+    if (shape_read(&stored_shape, row->spec, strlen(row->spec), 0, a, &stored, err))
+        return err_wrap(err, "spec %lld", (long long)row->n);
+    *ret = stored.spec;
+    return 0;
+}
+
+/* Most specs come without. */
+struct list *task_rows_labels(const struct list *specs, struct arena *a)
+{
+    const struct task_spec_row *rows = specs->items;
+    struct list *labels = arena_alloc(a, specs->n * sizeof(*labels));
+    struct stored_spec stored;
+    struct err ignored;
+
+    for (size_t i = 0; i < specs->n; i++) {
+        if (strncmp(rows[i].spec, "{\"labels\":", 10) != 0)
+            continue;
+        if (shape_read(&stored_shape, rows[i].spec, strlen(rows[i].spec), 0, a, &stored,
+                       &ignored) == 0)
+            labels[i] = stored.labels;
+    }
+    return labels;
+}
+
+/* ---- An ask. */
+
+/* Targets share a spec if it is the very same one, with the very same labels. */
+struct spec_ref {
+    const void *spec, *labels;
+};
+
+struct spec_book {
+    struct arena *a;
+    struct map known; /* task_spec_row by spec_ref */
+    struct task_spec_row *rows;
+    int64_t n;
+};
+
+static const char *write_spec(const struct task_target *target, struct arena *a)
+{
+    struct stored_spec stored = { target->meta.labels, *target->spec };
+    struct buf json = { 0 };
+    const char *text;
+
+    shape_write(&stored_shape, &stored, &json);
+    text = arena_memdup(a, buf_data(&json), json.len);
+    buf_free(&json);
+    return text;
+}
+
+static int64_t number_spec(struct spec_book *book, const struct task_target *target)
+{
+    struct spec_ref ref = { target->spec, target->meta.labels.items };
+    struct task_spec_row *row = map_find(&book->known, (const char *)&ref, sizeof(ref));
+
+    if (row)
+        return row->n;
+    row = &book->rows[book->n];
+    *row = (struct task_spec_row){ book->n++, write_spec(target, book->a) };
+    map_put(&book->known, arena_memdup(book->a, (const char *)&ref, sizeof(ref)), sizeof(ref), row);
+    return row->n;
+}
+
+static void fill_row(struct spec_book *book, const struct task_target *target, size_t n,
+                     struct task_item_row *ret)
+{
+    *ret = (struct task_item_row){
+        .n = (int64_t)n,
+        .agent_id = arena_strdup(book->a, target->agent ? target->agent : ""),
+        .key = arena_strdup(book->a, target->key),
+        .space = arena_strdup(book->a, target->meta.space),
+        .name = arena_strdup(book->a, target->meta.name),
+        .op = target->op,
+        .spec_n = number_spec(book, target),
+        .code = CODE_WAITING,
+        .message = "",
+        .content = "",
+    };
+}
+
+static void fill_item(const struct task_target *target, int64_t now_ms, struct hub_item *ret)
+{
+    *ret = (struct hub_item){
+        .agent = target->agent,
+        .key = target->key,
+        .op = target->op,
+        .meta = target->meta,
+        .spec = target->spec,
+        .deadline_ms = now_ms + task_budget_ms(target->spec, target->op),
+        .code = target->code ? target->code : CODE_WAITING,
+        .text = target->code ? target->text : "",
+    };
+    name_view(ret->meta.space, ret->meta.name, &ret->view);
+}
+
+void task_rows_of(const struct task_ask *ask, int64_t wall_ms, int64_t now_ms, struct arena *a,
+                  struct task_create_ask *ret_rows, struct hub_item *ret_items)
+{
+    const struct task_target *targets = ask->targets.items;
+    size_t n = ask->targets.n;
+    struct task_item_row *rows = arena_alloc(a, n * sizeof(*rows));
+    struct spec_book book = { .a = a, .rows = arena_alloc(a, n * sizeof(*book.rows)) };
+    int64_t last_ms = now_ms;
+
+    for (size_t i = 0; i < n; i++) {
+        fill_row(&book, &targets[i], i, &rows[i]);
+        fill_item(&targets[i], now_ms, &ret_items[i]);
+        if (ret_items[i].code == CODE_WAITING && ret_items[i].deadline_ms > last_ms)
+            last_ms = ret_items[i].deadline_ms;
+    }
+    ret_rows->task.app = arena_strdup(a, ask->app ? ask->app : "");
+    ret_rows->task.user = arena_strdup(a, ask->user ? ask->user : "");
+    ret_rows->task.form = ask->form;
+    ret_rows->task.created_ms = wall_ms;
+    ret_rows->task.deadline_ms = wall_ms + last_ms - now_ms;
+    ret_rows->specs = (struct list){ book.rows, (size_t)book.n };
+    ret_rows->items = (struct list){ rows, n };
+    map_free(&book.known);
+}
+
+void task_rows_end(struct task_item_row *row, const struct hub_item *item, int64_t wall_ms,
+                   struct arena *a)
+{
+    row->state = STORE_ITEM_DONE;
+    row->code = item->code;
+    row->message = arena_strdup(a, item->text);
+    row->content = task_view_json(&item->view, a);
+    row->done_ms = wall_ms;
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* How agents join, and renew their certificates, over real TLS. */
+#include "tests/lib/agents_rig.h"
+
+static void a_good_token_makes_a_member(void **state)
+{
+    struct world *w = *state;
+    struct tester *t = tester_new(w);
+    struct message_join m = tester_join_words(t, "secret", "");
+    const struct fleet_host *h;
+    struct cert_facts facts;
+
+    world_put_token(w, "secret", 3, 1000);
+    tester_join(t, &m);
+    assert_int_equal(t->heard[MESSAGE_JOINED], 1);
+    assert_int_equal(t->why.code, 0); /* it ended in order */
+    assert_string_equal(t->joined.ip, "127.0.0.1");
+    assert_int_equal(t->joined.biz_id, 2);
+    assert_int_equal(strlen(t->joined.agent_id), strlen("hf-") + 32);
+    assert_int_equal(world_uses_left(w, "secret"), 2);
+
+    assert_int_equal(cert_read(t->joined.cert, &facts, &w->err), 0);
+    assert_int_equal(facts.role, CERT_AGENT);
+    assert_string_equal(facts.agent_id, t->joined.agent_id);
+    h = fleet_find(w->fleet, t->joined.agent_id);
+    assert_non_null(h);
+    assert_ptr_equal(h, fleet_find_at(w->fleet, 0, "127.0.0.1"));
+    assert_string_equal(h->hostname, "box");
+    assert_string_equal(h->cert_fingerprint, facts.key_id);
+    assert_int_equal(h->epoch, 0);
+    assert_string_equal(world_stored_host(w, h->agent_id)->cert_serial, facts.serial);
+    assert_int_equal(agents_counters(w->agents)->joined, 1);
+
+    tester_hello(t);
+    assert_int_equal(t->welcome.epoch, 1);
+    assert_int_equal(agents_counters(w->agents)->joined, 1);
+}
+
+static void a_bad_token_lets_nobody_in(void **state)
+{
+    static const struct {
+        const char *secret, *text;
+    } cases[] = {
+        { "s3-unknown", "not known" },
+        { "s3-used-up", "is used up" },
+        { "s3-expired", "has expired" },
+    };
+    struct world *w = *state;
+
+    world_put_token(w, "s3-used-up", 0, 1000);
+    world_put_token(w, "s3-expired", 1, -1);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct tester *t = tester_new(w);
+        struct message_join m = tester_join_words(t, cases[i].secret, "10.0.0.1");
+
+        tester_join(t, &m);
+        assert_denied(t, ERR_DENIED, cases[i].text);
+        assert_int_equal(t->error.retry_ms, -1);
+        assert_int_equal(t->error.type, MESSAGE_JOIN);
+        assert_false(world_file_has(w->log_path, cases[i].secret)); /* secrets are not logged */
+    }
+    assert_int_equal(fleet_totals(w->fleet)->hosts, 0);
+    assert_int_equal(agents_counters(w->agents)->refused, 3);
+}
+
+static void words_that_make_no_sense_are_refused_by_name(void **state)
+{
+    struct world *w = *state;
+    struct tester *t = tester_new(w);
+    struct message_join good = tester_join_words(t, "secret", "10.0.0.1"), m = good;
+
+    world_put_token(w, "secret", 3, 1000);
+    m.ip = "box.example";
+    tester_join(t, &m);
+    assert_denied(t, ERR_INVALID, "ip: 'box.example' is not a numeric address");
+    m = good;
+    m.request = "-----BEGIN";
+    tester_join(t, &m);
+    assert_denied(t, ERR_INVALID, "request: ");
+    m = good;
+    m.version_min = m.version_max = LINK_VERSION + 1;
+    tester_join(t, &m);
+    assert_denied(t, ERR_INVALID, "upgrade the server");
+    assert_int_equal(t->error.retry_ms, -1);
+    assert_int_equal(world_uses_left(w, "secret"), 3);
+}
+
+/* ---- the address ---- */
+
+static void an_address_that_another_has_is_refused_with_an_event(void **state)
+{
+    struct world *w = *state;
+    struct tester *first = world_member(w, "10.0.0.1"), *t = tester_new(w);
+    struct message_join m = tester_join_words(t, "secret", "10.0.0.1");
+
+    world_put_token(w, "secret", 1, 1000);
+    tester_join(t, &m);
+    assert_denied(t, ERR_CONFLICT, first->joined.agent_id);
+    assert_non_null(strstr(t->error.text, "remove that host first"));
+    assert_true(t->error.retry_ms > 0); /* it may be freed */
+    assert_int_equal(world_uses_left(w, "secret"), 1);
+    assert_true(world_file_has(w->events_path, "\"agent_address_taken\""));
+    assert_int_equal(fleet_totals(w->fleet)->hosts, 1);
+    m.ip = "::ffff:10.0.0.1"; /* the same, spelled otherwise */
+    tester_join(t, &m);
+    assert_denied(t, ERR_CONFLICT, first->joined.agent_id);
+}
+
+static void the_same_key_is_the_same_host(void **state)
+{
+    struct world *w = *state;
+    struct tester *first = world_member(w, "10.0.0.1"), *t = tester_twin(first),
+                  *late = tester_twin(first);
+    struct message_join m = tester_join_words(t, "member-token", "10.0.0.1");
+
+    buf_free(&t->own); /* it has lost its certificate, and the token is used up */
+    assert_int_equal(world_uses_left(w, "member-token"), 0);
+    m.hostname = "box-2";
+    tester_join(t, &m);
+    assert_int_equal(t->heard[MESSAGE_JOINED], 1);
+    assert_string_equal(t->joined.agent_id, first->joined.agent_id);
+    assert_int_equal(world_uses_left(w, "member-token"), 0);
+    assert_int_equal(fleet_totals(w->fleet)->hosts, 1);
+    assert_string_equal(fleet_find(w->fleet, t->joined.agent_id)->hostname, "box-2");
+    buf_free(&late->own);
+    world_put_token(w, "member-token", 1, -1);
+    tester_join(late, &m);
+    assert_denied(late, ERR_DENIED, "has expired");
+
+    tester_hello(t);
+    tester_drop(t);
+    TURN_UNTIL(&w->rig, agents_counters(w->agents)->sessions == 0);
+    tester_hello(first); /* the certificate before is good too */
+}
+
+static void a_host_that_moves_keeps_its_id_if_it_asks_for_it(void **state)
+{
+    struct world *w = *state;
+    struct tester *first = world_member(w, "10.0.0.1"), *t = tester_twin(first);
+    struct message_join m = tester_join_words(t, "secret", "10.0.0.2");
+
+    buf_free(&t->own);
+    world_put_token(w, "secret", 1, 1000);
+    m.agent_id = first->joined.agent_id;
+    tester_join(t, &m);
+    assert_int_equal(t->heard[MESSAGE_JOINED], 1);
+    assert_string_equal(t->joined.agent_id, first->joined.agent_id);
+    assert_int_equal(world_uses_left(w, "secret"), 0);
+    assert_null(fleet_find_at(w->fleet, 0, "10.0.0.1"));
+    assert_non_null(fleet_find_at(w->fleet, 0, "10.0.0.2"));
+}
+
+static void an_id_is_had_by_who_may_be_called_so(void **state)
+{
+    static const struct {
+        const char *asked, *ip;
+        bool is_had;
+    } cases[] = {
+        { "web-1", "10.0.0.1", true },      { "web-1", "10.0.0.2", false }, /* another has it */
+        { "0:10.0.0.3", "10.0.0.3", true }, { "0:10.0.0.1", "10.0.0.4", false },
+        { "..", "10.0.0.5", false },        { "", "10.0.0.6", false },
+    };
+    struct world *w = *state;
+
+    world_put_token(w, "secret", 100, 1000);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct tester *t = tester_new(w);
+        struct message_join m = tester_join_words(t, "secret", cases[i].ip);
+
+        m.agent_id = cases[i].asked;
+        tester_join(t, &m);
+        assert_int_equal(t->heard[MESSAGE_JOINED], 1);
+        assert_int_equal(strcmp(t->joined.agent_id, cases[i].asked) == 0, cases[i].is_had);
+        assert_int_equal(strncmp(t->joined.agent_id, "hf-", 3) == 0, !cases[i].is_had);
+    }
+    assert_int_equal(fleet_totals(w->fleet)->hosts, ARRAY_LEN(cases));
+}
+
+/* ---- who tries too often ---- */
+
+static void a_network_that_guesses_must_wait(void **state)
+{
+    struct world *w = *state;
+    struct tester *t = tester_new(w);
+    struct message_join bad = tester_join_words(t, "guess", "10.0.0.1"),
+                        good = tester_join_words(t, "secret", "10.0.0.1");
+
+    world_put_token(w, "secret", 1, 1000 * 1000);
+    for (int i = 0; i < 100 && t->error.code != ERR_LIMIT; i++)
+        tester_join(t, &bad);
+    assert_denied(t, ERR_LIMIT, "too many attempts");
+    tester_join(t, &good);
+    assert_denied(t, ERR_LIMIT, "too many attempts");
+    rig_pass_ms(&w->rig, t->error.retry_ms);
+    tester_join(t, &good);
+    assert_int_equal(t->heard[MESSAGE_JOINED], 1);
+}
+
+/* ---- when the store fails, or the agent is gone ---- */
+
+static void a_store_that_fails_costs_no_use_of_the_token(void **state)
+{
+    struct world *w = *state;
+    struct tester *t = tester_new(w);
+    struct message_join m = tester_join_words(t, "secret", "10.0.0.1");
+
+    world_put_token(w, "secret", 1, 100 * 1000);
+    disk_fails = 1;
+    tester_join(t, &m);
+    disk_fails = 0;
+    assert_denied(t, ERR_UNAVAILABLE, "tried again");
+    assert_true(t->error.retry_ms > 0);
+    assert_null(strstr(t->error.text, "disk")); /* that is for the log */
+    assert_true(world_file_has(w->log_path, "the store does not let agents in"));
+    assert_int_equal(world_uses_left(w, "secret"), 1);
+    assert_int_equal(fleet_totals(w->fleet)->hosts, 0);
+    tester_join(t, &m);
+    assert_int_equal(t->heard[MESSAGE_JOINED], 1);
+}
+
+static void drop_call(void *arg, struct store_call *c)
+{
+    (void)arg;
+    store_call_free(c);
+}
+
+static void a_store_that_is_full_of_calls_says_come_again(void **state)
+{
+    static const struct store_page page = { "", 1 };
+    struct world *w = *state;
+    struct tester *t = tester_new(w);
+    struct message_join m = tester_join_words(t, "secret", "10.0.0.1");
+    struct store_call *c;
+
+    world_hold_store(w, true);
+    do {
+        c = store_call_new(&store_session_list, drop_call, NULL);
+        c->in = &page;
+    } while (store_submit(w->db.store, c, &w->err) == 0);
+    store_call_free(c);
+    tester_join(t, &m);
+    assert_denied(t, ERR_UNAVAILABLE, "tried again");
+    world_hold_store(w, false);
+    world_put_token(w, "secret", 1, 100 * 1000);
+    TURN_UNTIL(&w->rig, store_counters(w->db.store)->on_their_way == 0);
+    tester_join(t, &m);
+    assert_int_equal(t->heard[MESSAGE_JOINED], 1);
+}
+
+/* Whoever misses the answer asks again, and the one use of the token was enough. */
+static void an_agent_may_be_gone_when_the_store_answers(void **state)
+{
+    struct world *w = *state;
+    const struct store_counters *calls = store_counters(w->db.store);
+    struct tester *t = tester_new(w);
+    struct message_join m = tester_join_words(t, "secret", "10.0.0.1");
+
+    world_put_token(w, "secret", 1, 100 * 1000);
+    for (int seen = 0; seen < 2; seen++) { /* gone before the first answer, before the second */
+        uint64_t before = calls->calls;
+
+        world_hold_store(w, true);
+        tester_say_join(t, &m);
+        TURN_UNTIL(&w->rig, calls->on_their_way == 1);
+        if (seen) {
+            world_hold_store(w, false);
+            TURN_UNTIL(&w->rig, calls->calls == before + 1); /* the second is on its way then */
+            assert_int_equal(calls->on_their_way, 1);
+            world_hold_store(w, true);
+        }
+        tester_drop(t);
+        TURN_UNTIL(&w->rig, agents_counters(w->agents)->connections == 0);
+        world_hold_store(w, false);
+        TURN_UNTIL(&w->rig, calls->on_their_way == 0);
+        assert_int_equal(fleet_totals(w->fleet)->hosts, seen);
+    }
+    assert_int_equal(world_uses_left(w, "secret"), 0);
+    tester_join(t, &m);
+    assert_int_equal(t->heard[MESSAGE_JOINED], 1);
+    tester_hello(t);
+}
+
+static void two_that_ask_for_one_id_at_once_are_two_hosts(void **state)
+{
+    struct world *w = *state;
+    struct tester *t[2];
+
+    world_put_token(w, "secret", 5, 100 * 1000);
+    world_hold_store(w, true);
+    for (int i = 0; i < 2; i++) {
+        struct message_join m;
+
+        t[i] = tester_new(w);
+        m = tester_join_words(t[i], "secret", i ? "10.0.0.2" : "10.0.0.1");
+        m.agent_id = "web-1";
+        tester_say_join(t[i], &m);
+    }
+    TURN_UNTIL(&w->rig, store_counters(w->db.store)->on_their_way == 2);
+    world_hold_store(w, false);
+    TURN_UNTIL(&w->rig, t[0]->is_over && t[1]->is_over);
+    assert_int_equal(t[0]->heard[MESSAGE_JOINED] + t[1]->heard[MESSAGE_JOINED], 1);
+    assert_denied(t[0]->heard[MESSAGE_ERROR] ? t[0] : t[1], ERR_CONFLICT, "web-1");
+    assert_int_equal(world_uses_left(w, "secret"), 4);
+}
+
+/* ---- renewal ---- */
+
+static void renew(struct tester *t, const char *request)
+{
+    int answers = t->heard[MESSAGE_JOINED] + t->heard[MESSAGE_ERROR];
+
+    conn_send(t->conn, MESSAGE_RENEW, &message_renew_shape, &(struct message_renew){ request });
+    TURN_UNTIL(&t->w->rig, t->heard[MESSAGE_JOINED] + t->heard[MESSAGE_ERROR] > answers);
+}
+
+static void a_certificate_is_renewed_for_its_key(void **state)
+{
+    struct world *w = *state;
+    struct tester *t = world_member(w, "10.0.0.1"), *other = tester_new(w), *newer = tester_twin(t);
+    struct cert_facts facts;
+
+    tester_hello(t);
+    w->rig.clock.wall += 1000; /* so the two differ in more than the serial */
+    renew(t, buf_text(&t->request));
+    assert_int_equal(t->heard[MESSAGE_JOINED], 1);
+    assert_string_not_equal(t->joined.cert, newer->joined.cert);
+    assert_int_equal(cert_read(t->joined.cert, &facts, &w->err), 0);
+    assert_string_equal(facts.agent_id, t->joined.agent_id);
+    assert_string_equal(world_stored_host(w, facts.agent_id)->cert_serial, facts.serial);
+    assert_string_equal(world_stored_host(w, facts.agent_id)->cert_fingerprint, facts.key_id);
+
+    renew(t, buf_text(&other->request));
+    assert_int_equal(t->error.code, ERR_DENIED);
+    renew(t, "rubbish");
+    assert_non_null(strstr(t->error.text, "request: "));
+    disk_fails = 1;
+    renew(t, buf_text(&t->request));
+    disk_fails = 0;
+    assert_int_equal(t->error.code, ERR_UNAVAILABLE);
+    assert_false(t->is_over);
+
+    tester_drop(t);
+    TURN_UNTIL(&w->rig, agents_counters(w->agents)->sessions == 0);
+    buf_free(&newer->own);
+    cert_key_write(newer->key, &newer->own);
+    buf_puts(&newer->own, t->joined.cert);
+    buf_puts(&newer->own, t->joined.ca);
+    tester_hello(newer);
+    tester_drop(newer);
+    TURN_UNTIL(&w->rig, agents_counters(w->agents)->sessions == 0);
+    tester_hello(t); /* the older one until its end */
+}
+
+static void one_may_go_while_its_renewal_is_stored(void **state)
+{
+    struct world *w = *state;
+    struct tester *t = world_member(w, "10.0.0.1");
+
+    tester_hello(t);
+    world_hold_store(w, true);
+    conn_send(t->conn, MESSAGE_RENEW, &message_renew_shape,
+              &(struct message_renew){ buf_text(&t->request) });
+    renew(t, buf_text(&t->request));
+    assert_int_equal(t->error.code, ERR_CONFLICT); /* one at a time */
+    tester_drop(t);
+    TURN_UNTIL(&w->rig, agents_counters(w->agents)->connections == 0);
+    world_hold_store(w, false);
+    TURN_UNTIL(&w->rig, store_counters(w->db.store)->on_their_way == 0);
+    assert_false(world_stored_session(w, t->joined.agent_id)->is_open);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        AGENTS_TEST(a_good_token_makes_a_member),
+        AGENTS_TEST(a_bad_token_lets_nobody_in),
+        AGENTS_TEST(words_that_make_no_sense_are_refused_by_name),
+        AGENTS_TEST(an_address_that_another_has_is_refused_with_an_event),
+        AGENTS_TEST(the_same_key_is_the_same_host),
+        AGENTS_TEST(a_host_that_moves_keeps_its_id_if_it_asks_for_it),
+        AGENTS_TEST(an_id_is_had_by_who_may_be_called_so),
+        AGENTS_TEST(a_network_that_guesses_must_wait),
+        AGENTS_TEST(a_store_that_fails_costs_no_use_of_the_token),
+        AGENTS_TEST(a_store_that_is_full_of_calls_says_come_again),
+        AGENTS_TEST(an_agent_may_be_gone_when_the_store_answers),
+        AGENTS_TEST(two_that_ask_for_one_id_at_once_are_two_hosts),
+        AGENTS_TEST(a_certificate_is_renewed_for_its_key),
+        AGENTS_TEST(one_may_go_while_its_renewal_is_stored),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
