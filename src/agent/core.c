@@ -2,8 +2,6 @@
 /* core.c - what happens finds what it is about. */
 #include "agent/core.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +20,7 @@ struct core *core_new(const struct core_hands *hands, void *arg, int64_t now_ms,
     c->now_ms = now_ms;
     c->wall_ms = wall_ms;
     TAILQ_INIT(&c->waiting);
+    TAILQ_INIT(&c->untold);
     return c;
 }
 
@@ -47,6 +46,7 @@ void core_free(struct core *c)
         free_kept(e->value);
     for (size_t at = 0; (e = map_next(&c->done, &at));)
         book_free_done(e->value);
+    core_free_events(c);
     map_free(&c->kept);
     map_free(&c->commands);
     map_free(&c->done);
@@ -96,22 +96,12 @@ void core_set_ident(struct kept *k, struct core_ident ident)
     c->hands->watch(c->arg, ident);
 }
 
-/* Where both blocks say something, alive_monitor_policy wins. */
-struct proc_policy core_policy(const struct proc_spec *spec)
+/* So names that are only asked about do not fill the memory. */
+void core_forget(struct kept *k)
 {
-    struct proc_policy p = spec->policy;
-    const struct proc_policy *a = &spec->alive_policy;
-
-#define TAKE(member, has) (p.member = a->has == PRESENCE_GIVEN ? a->member : p.member)
-    TAKE(kind, has_kind);
-    TAKE(start_check_s, has_start_check);
-    TAKE(stop_check_s, has_stop_check);
-    TAKE(start_retries, has_retries);
-    TAKE(start_interval_s, has_interval);
-    TAKE(op_timeout_s, has_timeout);
-    TAKE(cron_rule, has_cron);
-#undef TAKE
-    return p;
+    core_set_ident(k, (struct core_ident){ 0 });
+    map_del_str(&k->core->kept, k->key);
+    free_kept(k);
 }
 
 /* Through JSON and back: the field table knows what is text and what is not. */
@@ -124,57 +114,6 @@ void core_copy_spec(struct arena *a, const struct proc_spec *from, struct proc_s
     if (shape_read(&proc_spec_shape, buf_data(&json), json.len, 0, a, to, &err))
         abort(); /* what was read once can be read again */
     buf_free(&json);
-}
-
-/* ---- what is told */
-
-void core_fill_view(const struct kept *k, struct proc_view *v)
-{
-    v->space = k->meta.space;
-    v->name = k->meta.name;
-    v->wanted = k->wanted;
-    v->hosted = k->hosted;
-    v->status = k->ident.pid ? PROC_RUNNING : PROC_STOPPED;
-    v->pid = k->ident.pid ? k->ident.pid : -1;
-    v->restarts = k->restarts;
-    v->why = k->why;
-    v->register_s = k->register_s;
-    v->last_start_s = k->last_start_s;
-    v->report_s = k->core->wall_ms / 1000;
-}
-
-void core_tell_process(struct kept *k)
-{
-    struct core *c = k->core;
-    struct proc_view view;
-    const struct message_processes m = { .list = { &view, 1 }, .digest = "" };
-
-    if (!c->is_linked)
-        return;
-    shape_defaults(&proc_view_shape, &view);
-    core_fill_view(k, &view);
-    c->hands->send(c->arg, MESSAGE_PROCESSES, &message_processes_shape, &m);
-}
-
-void core_tell_event(struct kept *k, const char *name, const char *fmt, ...)
-{
-    struct core *c = k->core;
-    char text[512];
-    struct message_event e = { .id = ++c->next_event,
-                               .name = name,
-                               .text = text,
-                               .space = k->meta.space,
-                               .proc = k->meta.name,
-                               .proc_name = k->spec.identity.proc_name,
-                               .wall_ms = c->wall_ms,
-                               .report_id = k->spec.warn.report_id };
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
-    va_end(ap);
-    if (c->is_linked)
-        c->hands->send(c->arg, MESSAGE_EVENT, &message_event_shape, &e);
 }
 
 /* ---- what happens */
@@ -207,12 +146,9 @@ static void on_command(struct core *c, const struct message_command *m)
 
 static void on_welcome(struct core *c, const struct message_welcome *m)
 {
-    struct map_entry *e;
-
     c->is_linked = true;
     c->offset_ms = m->server_ms - c->now_ms;
-    for (size_t at = 0; m->wants_processes && (e = map_next(&c->kept, &at));)
-        core_tell_process(e->value);
+    core_tell_all(c, m->wants_processes);
     book_send_all(c);
 }
 
@@ -316,9 +252,8 @@ void core_on_exit(struct core *c, struct core_ident ident, int status, int64_t n
         return;
     }
     core_set_ident(k, (struct core_ident){ 0 });
-    if (TAILQ_EMPTY(&k->ops))
-        keep_on_exit(k, status);
-    else
+    keep_on_exit(k, status);
+    if (!TAILQ_EMPTY(&k->ops))
         op_on_exit(TAILQ_FIRST(&k->ops));
 }
 
@@ -348,11 +283,14 @@ static void start_kept(struct kept *k, bool same_boot)
     k->ident = (struct core_ident){ 0 };
     if (same_boot)
         core_set_ident(k, ident);
+    else
+        k->start = (struct core_ident){ 0 };
     TAILQ_FOREACH(op, &k->ops, link)
     {
         if (!same_boot) {
             op->was_running = true;
             op->run = (struct core_ident){ 0 };
+            op->deadline_ms = k->core->now_ms; /* the old one was on another boot's clock */
             book_run(op);
         }
         op->mark = book_command(op);
@@ -371,6 +309,31 @@ void core_start(struct core *c, bool same_boot, int64_t now_ms, int64_t wall_ms)
     c->now_ms = now_ms;
     c->wall_ms = wall_ms;
     c->is_started = true;
+    c->next_event = wall_ms * 1000; /* counts up over our lives, too */
+    if (!same_boot)
+        book_new_boot(c);
     for (size_t at = 0; (e = map_next(&c->kept, &at));)
         start_kept(e->value, same_boot);
+}
+
+bool core_is_others(const struct core *c, struct core_ident ident, const char *space,
+                    const char *name)
+{
+    const struct kept *k = map_find(&c->by_pid, (const char *)&ident.pid, sizeof(ident.pid));
+
+    return k && k->ident.start_ticks == ident.start_ticks &&
+           (strcmp(k->meta.space, space) != 0 || strcmp(k->meta.name, name) != 0);
+}
+
+void core_each_running(const struct core *c,
+                       void (*fn)(void *arg, const char *space, const char *name), void *arg)
+{
+    struct map_entry *e;
+
+    for (size_t at = 0; (e = map_next(&c->kept, &at));) {
+        const struct kept *k = e->value;
+
+        if (k->ident.pid)
+            fn(arg, k->meta.space, k->meta.name);
+    }
 }

@@ -24,6 +24,7 @@
 #include "base/err.h"
 #include "link/message.h"
 #include "model/proc.h"
+#include "wire/digest.h"
 
 struct core;
 
@@ -37,9 +38,9 @@ struct core_run {
     uint64_t id;
     const char *task; /* whose command it is; "": a restart of our own making */
     int64_t item;
-    const char *space, *name; /* of the process it belongs to */
-    const char *line;
+    const char *space, *name, *line; /* of the process it belongs to; what to run */
     const struct proc_identity *identity;
+    const struct list *env; /* struct proc_env */
 };
 
 /* How a process or a command ended: 0 to 255 is its exit code, CORE_SIGNALED + n
@@ -56,6 +57,17 @@ struct core_probe {
     struct proc_view view;   /* FOUND_IT: what the kernel says of it */
 };
 
+/* A question: who is it? */
+struct core_look {
+    uint64_t id;
+    const char *space, *name;
+    const struct proc_identity *identity;
+    struct core_ident known; /* found before: while it lives it is the one; pid 0: none */
+    struct core_ident start; /* our last command to start it: what descends from it is ours */
+    struct core_ident self;  /* pid not 0: is this command of ours, or its only child, it? */
+    bool is_renewed;         /* it was restarted: what is found now counts before `known` */
+};
+
 struct core_hands {
     /* Appends a record.  A durable one is reported by core_on_durable(), with all
      * before it; the mark counts records. */
@@ -65,11 +77,7 @@ struct core_hands {
 
     void (*run)(void *arg, const struct core_run *run); /* -> core_on_run(), core_on_run_end() */
     void (*end_run)(void *arg, uint64_t id);            /* SIGKILL to it and its children */
-
-    /* Who is it?  `self`, if not 0, is a command of ours that may be it. -> core_on_probe() */
-    void (*probe)(void *arg, uint64_t id, const char *name, const struct proc_identity *identity,
-                  struct core_ident self);
-
+    void (*probe)(void *arg, const struct core_look *look); /* -> core_on_probe() */
     /* -> core_on_exit(), also when it has gone already. */
     void (*watch)(void *arg, struct core_ident ident);
     void (*signal)(void *arg, struct core_ident ident, int number, bool with_children);
@@ -85,6 +93,17 @@ void core_start(struct core *c, bool same_boot, int64_t now_ms, int64_t wall_ms)
 
 /* Writes what is live, for a new journal to begin with. */
 void core_compact(struct core *c);
+
+/* Of the facts of all processes, for hello; what changes until welcome is told then. */
+void core_digest(struct core *c, char to[DIGEST_TEXT_SIZE]);
+
+/* Whether this process is known to be another one than space:name. */
+bool core_is_others(const struct core *c, struct core_ident ident, const char *space,
+                    const char *name);
+
+/* Every process that runs, as far as is known. */
+void core_each_running(const struct core *c,
+                       void (*fn)(void *arg, const char *space, const char *name), void *arg);
 
 /* What happens. */
 void core_on_link(struct core *c, bool is_up, int64_t now_ms);

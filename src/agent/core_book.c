@@ -20,7 +20,8 @@ struct run_record {
 struct process_record {
     struct proc_meta meta;
     struct proc_spec spec;
-    int64_t wanted, pid, start_ticks, run_pid, run_ticks, tries, register_s, last_start_s, restarts;
+    int64_t wanted, pid, start_ticks, run_pid, run_ticks, command_pid, command_ticks, tries;
+    int64_t register_s, last_start_s, restarts;
     bool hosted, has_spec;
     const char *why;
 };
@@ -48,6 +49,8 @@ static const struct field process_fields[] = {
     { "start_ticks", .type = FIELD_INT, PROCESS_AT(start_ticks) },
     { "run_pid", .type = FIELD_INT, PROCESS_AT(run_pid) },
     { "run_ticks", .type = FIELD_INT, PROCESS_AT(run_ticks) },
+    { "command_pid", .type = FIELD_INT, PROCESS_AT(command_pid) },
+    { "command_ticks", .type = FIELD_INT, PROCESS_AT(command_ticks) },
     { "tries", .type = FIELD_INT, PROCESS_AT(tries) },
     { "register_s", .type = FIELD_INT, PROCESS_AT(register_s) },
     { "last_start_s", .type = FIELD_INT, PROCESS_AT(last_start_s) },
@@ -76,6 +79,8 @@ void book_process(struct kept *k)
         .start_ticks = k->ident.start_ticks,
         .run_pid = k->run.pid,
         .run_ticks = k->run.start_ticks,
+        .command_pid = k->start.pid,
+        .command_ticks = k->start.start_ticks,
         .tries = k->tries,
         .register_s = k->register_s,
         .last_start_s = k->last_start_s,
@@ -182,7 +187,8 @@ void book_stored(struct core *c, const char *task, int64_t item)
     d->is_stored = true;
     until = d->deadline_ms > c->now_ms ? d->deadline_ms : c->now_ms;
     timers_set(&c->timers, &d->timer, until + REMEMBER_MS);
-    put(c, RECORD_STORED, &message_ref_shape, &ref, false);
+    if (c->is_started) /* else it is there, and being read */
+        put(c, RECORD_STORED, &message_ref_shape, &ref, false);
 }
 
 void book_send_all(struct core *c)
@@ -194,6 +200,19 @@ void book_send_all(struct core *c)
 
         if (!d->is_stored)
             send_result(d);
+    }
+}
+
+void book_new_boot(struct core *c)
+{
+    struct map_entry *e;
+
+    for (size_t at = 0; (e = map_next(&c->done, &at));) {
+        struct done *d = e->value;
+
+        d->deadline_ms = c->now_ms;
+        if (d->is_stored)
+            timers_set(&c->timers, &d->timer, c->now_ms + REMEMBER_MS);
     }
 }
 
@@ -236,6 +255,7 @@ static void replay_process(struct core *c, const struct process_record *r)
     k->hosted = r->hosted;
     k->ident = (struct core_ident){ r->pid, r->start_ticks };
     k->run = (struct core_ident){ r->run_pid, r->run_ticks };
+    k->start = (struct core_ident){ r->command_pid, r->command_ticks };
     k->tries = r->tries;
     k->register_s = r->register_s;
     k->last_start_s = r->last_start_s;
@@ -251,6 +271,8 @@ static void replay_run(struct core *c, const struct run_record *r)
         return;
     op->was_running = true;
     op->run = (struct core_ident){ r->pid, r->start_ticks };
+    if (r->pid > 0 && op_starts(op))
+        op->kept->start = op->run;
 }
 
 static void replay_one(struct core *c, unsigned type, const void *record)

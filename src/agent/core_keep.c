@@ -16,13 +16,13 @@ enum { FORGIVE_MS = 300 * 1000 };
 static bool is_kept(const struct kept *k)
 {
     return k->hosted && k->has_spec && k->wanted == PROC_RUNNING && TAILQ_EMPTY(&k->ops) &&
-           core_policy(&k->spec).kind == PROC_RESIDENT;
+           proc_policy_of(&k->spec).kind == PROC_RESIDENT;
 }
 
 void keep_look(struct kept *k)
 {
     struct core *c = k->core;
-    int64_t wait_ms = k->tries ? core_policy(&k->spec).start_interval_s * 1000 : 0;
+    int64_t wait_ms = k->tries ? proc_policy_of(&k->spec).start_interval_s * 1000 : 0;
 
     if (!c->is_started || !is_kept(k) || k->ident.pid || k->timer.place)
         return;
@@ -42,7 +42,10 @@ static void give_up(struct kept *k)
 static struct op *new_restart(struct kept *k)
 {
     const struct message_command command = {
-        .task = "", .op = PROC_OP_START, .meta = k->meta, .spec = k->spec
+        .task = "",
+        .op = *k->spec.control.start_cmd ? PROC_OP_START : PROC_OP_RESTART,
+        .meta = k->meta,
+        .spec = k->spec,
     };
     struct op *op = op_new(k->core, &command);
 
@@ -67,7 +70,7 @@ void keep_on_time(void *arg)
 
     if (!is_kept(k) || k->ident.pid)
         return;
-    if (k->tries >= core_policy(&k->spec).start_retries) {
+    if (k->tries >= proc_policy_of(&k->spec).start_retries && !k->spec.extra.keep_trying) {
         give_up(k);
         return;
     }
@@ -96,15 +99,14 @@ void keep_on_exit(struct kept *k, int status)
 /* 828 is as good: it was there when we looked. */
 void keep_on_done(struct kept *k, int code, const char *text)
 {
-    bool runs = code == CODE_OK || code == CODE_RUNNING;
-
     k->run = (struct core_ident){ 0 };
-
-    if (code == CODE_OK) {
+    if (code == CODE_RUNNING && k->tries > 0) {
+        k->tries--; /* nothing had to be done */
+    } else if (code == CODE_OK) {
         k->restarts++;
         core_tell_event(k, "process_restart_success",
                         "check %s not running, and restart it success", k->meta.name);
-    } else if (!runs) {
+    } else if (code != CODE_RUNNING) {
         core_tell_event(k, "process_restart_failed",
                         "check %s not running, and restart it failed: %s", k->meta.name, text);
     }

@@ -51,5 +51,6 @@ void op_on_run_end(struct op *op, int status, const char *output);
 void op_on_probe(struct op *op, const struct core_probe *probe);
 void op_on_exit(struct op *op); /* the process, not the command */
 void op_on_durable(struct op *op);
+bool op_starts(const struct op *op); /* its command is to bring the process up */
 
 #endif

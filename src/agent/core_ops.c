@@ -41,6 +41,9 @@ static const struct rule {
 /* How long a process may take to die of SIGKILL before we look again. */
 enum { KILL_MS = 5000 };
 
+/* When a command that has not begun yet (its user is being looked up) is looked at again. */
+enum { AGAIN_MS = 200 };
+
 static const struct rule *rule_of(const struct op *op)
 {
     for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
@@ -80,11 +83,47 @@ static void set_timer(struct op *op, int64_t in_ms)
     timers_set(&op->core->timers, &op->timer, op->core->now_ms + in_ms);
 }
 
+bool op_starts(const struct op *op)
+{
+    return rule_of(op) && part_of(op)->outcome == MAKES_RUN;
+}
+
+/* After a start or restart command the process may be another than before. */
 static void look(struct op *op, enum phase phase)
 {
+    const struct kept *k = op->kept;
+    const struct core_look look = {
+        .id = op->id,
+        .space = k->meta.space,
+        .name = k->meta.name,
+        .identity = &op->command.spec.identity,
+        .known = k->ident,
+        .start = k->start,
+        .self = phase == PHASE_SELF ? op->run : (struct core_ident){ 0 },
+        .is_renewed = phase == PHASE_CHECK && op_starts(op),
+    };
+
     op->phase = phase;
-    op->core->hands->probe(op->core->arg, op->id, op->kept->meta.name, &op->command.spec.identity,
-                           phase == PHASE_SELF ? op->run : (struct core_ident){ 0 });
+    op->core->hands->probe(op->core->arg, &look);
+}
+
+static void finish_ours(struct op *op, int code)
+{
+    struct kept *k = op->kept;
+    char why[sizeof(k->why)];
+
+    memcpy(why, k->why, sizeof(why));
+    op_free(op);
+    keep_on_done(k, code, why);
+}
+
+/* What only looks, or changed nothing, is no reason for what the process is. */
+static void note_why(struct op *op, int code, const char *text)
+{
+    const struct rule *r = rule_of(op);
+
+    if (r && (r->outcome != LEAVES_AS_IS || (code != CODE_OK && r->op != PROC_OP_QUERY)))
+        snprintf(op->kept->why, sizeof(op->kept->why), "%s: %s", r->name, text);
 }
 
 /* The outcome is known.  It is told when it is in the journal; what is our own
@@ -94,13 +133,9 @@ static void finish_with(struct op *op, int code, const struct proc_view *seen, c
     struct kept *k = op->kept;
 
     timers_stop(&op->core->timers, &op->timer);
-    snprintf(k->why, sizeof(k->why), "%s: %s", rule_of(op) ? rule_of(op)->name : "operation", text);
+    note_why(op, code, text);
     if (is_ours(op)) {
-        char copy[sizeof(k->why)];
-
-        memcpy(copy, k->why, sizeof(copy));
-        op_free(op);
-        keep_on_done(k, code, copy);
+        finish_ours(op, code);
         return;
     }
     op->result.task = op->command.task;
@@ -112,6 +147,11 @@ static void finish_with(struct op *op, int code, const struct proc_view *seen, c
     else
         shape_defaults(&proc_view_shape, &op->result.view);
     core_fill_view(k, &op->result.view);
+    proc_view_keep(&op->result.view, &op->arena);
+    if (op->command.op == PROC_OP_QUERY)
+        core_tell_change(k);
+    else
+        core_tell_process(k);
     op->phase = PHASE_SYNC;
     op->mark = book_result(op);
     TAILQ_INSERT_TAIL(&op->core->waiting, op, waiting);
@@ -174,6 +214,8 @@ static void succeed(struct op *op, struct core_ident ident)
         use_spec(op);
         core_set_ident(k, ident);
         k->last_start_s = op->core->wall_ms / 1000;
+        if (!is_ours(op))
+            k->restarts = 0;
         book_process(k);
     }
     finish(op, CODE_OK, "success");
@@ -191,25 +233,34 @@ static void fail_check(struct op *op, const char *why)
            why ? why : "");
 }
 
+/* One that is to stay is looked at while its command still runs, which may be the
+ * process itself; one that is to end has all the time there is. */
+static void set_run_timer(struct op *op)
+{
+    struct proc_policy policy = proc_policy_of(&op->command.spec);
+    int64_t timeout_ms = policy.op_timeout_s * 1000, check_ms = policy.start_check_s * 1000;
+    bool may_stay = op_starts(op) && policy.kind == PROC_RESIDENT;
+
+    op->run_end_ms = op->core->now_ms + timeout_ms;
+    set_timer(op, may_stay && check_ms < timeout_ms ? check_ms : timeout_ms);
+}
+
 static void start_run(struct op *op, const char *line)
 {
-    struct proc_policy policy = core_policy(&op->command.spec);
     struct core_run run = { op->id,
                             op->command.task,
                             op->command.item,
                             op->kept->meta.space,
                             op->kept->meta.name,
                             line,
-                            &op->command.spec.identity };
-    int64_t timeout_ms = policy.op_timeout_s * 1000, check_ms = policy.start_check_s * 1000;
+                            &op->command.spec.identity,
+                            &op->command.spec.extra.env };
 
     op->phase = PHASE_RUN;
-    op->run_end_ms = op->core->now_ms + timeout_ms;
     op->run = (struct core_ident){ .pid = -1 };
     op->has_acted = true;
     book_run(op);
-    set_timer(op,
-              part_of(op)->outcome == MAKES_RUN && check_ms < timeout_ms ? check_ms : timeout_ms);
+    set_run_timer(op);
     op->core->hands->run(op->core->arg, &run);
 }
 
@@ -217,6 +268,7 @@ static void begin_part(struct op *op)
 {
     const struct rule *part = part_of(op);
     const char *line = line_of(op, part);
+    int number = part->signal == SIGTERM ? (int)op->command.spec.extra.stop_signal : part->signal;
 
     if (*line) {
         start_run(op, line);
@@ -229,8 +281,8 @@ static void begin_part(struct op *op)
     op->phase = PHASE_DYING;
     op->has_acted = true;
     book_run(op);
-    set_timer(op, core_policy(&op->command.spec).op_timeout_s * 1000);
-    op->core->hands->signal(op->core->arg, op->kept->ident, part->signal, part->signal == SIGKILL);
+    set_timer(op, proc_policy_of(&op->command.spec).op_timeout_s * 1000);
+    op->core->hands->signal(op->core->arg, op->kept->ident, number, number == SIGKILL);
 }
 
 static void looked(struct op *op, const struct core_probe *probe)
@@ -240,8 +292,8 @@ static void looked(struct op *op, const struct core_probe *probe)
 
     if (r->op == PROC_OP_QUERY) {
         finish_with(op, CODE_OK, runs ? &probe->view : NULL, "success");
-    } else if (runs && r->if_running) {
-        finish(op, r->if_running, "process (%s) is already running with pid %lld",
+    } else if (runs && (r->if_running || is_ours(op))) {
+        finish(op, CODE_RUNNING, "process (%s) is already running with pid %lld",
                op->kept->meta.name, (long long)probe->ident.pid);
     } else if (!runs && r->if_not) {
         if (r->outcome == MAKES_STOP)
@@ -255,10 +307,46 @@ static void looked(struct op *op, const struct core_probe *probe)
     }
 }
 
-/* Its own command line names something that is missing, before anything is done. */
+/* Who asks need not say again what we know: neither what the process is, nor, with no
+ * word about that, how it is run. */
+static void use_known_spec(struct op *op)
+{
+    struct proc_spec *spec = &op->command.spec, known;
+
+    if (*spec->identity.proc_name || !op->kept->has_spec)
+        return;
+    core_copy_spec(&op->arena, &op->kept->spec, &known);
+    if (spec->has_identity == PRESENCE_GIVEN)
+        spec->identity = known.identity;
+    else
+        *spec = known;
+}
+
+/* What an operation needs that acts, or whose process will be acted upon; the API has
+ * refused what lacks it, so this is for others. */
+static const char *missing_identity(const struct op *op)
+{
+    const struct proc_identity *i = &op->command.spec.identity;
+    int64_t number = op->command.op;
+
+    if (number == PROC_OP_QUERY || number == PROC_OP_UNHOST)
+        return NULL;
+    if (!*i->proc_name)
+        return "proc_name";
+    if (!*i->setup_path)
+        return "setup_path";
+    if (!*i->user)
+        return "user";
+    if (!*i->pid_path && number != PROC_OP_RESTART && number != PROC_OP_RELOAD)
+        return "pid_path";
+    return NULL;
+}
+
+/* Whether all is there that the operation needs, before anything is done. */
 static bool is_complete(struct op *op)
 {
     const struct proc_spec *s = &op->command.spec;
+    const char *missing = missing_identity(op);
 
     if ((op->command.op == PROC_OP_START || op->command.op == PROC_OP_HOST) &&
         !*s->control.start_cmd)
@@ -269,6 +357,8 @@ static bool is_complete(struct op *op)
                "spec.control.restart_cmd: required for this operation, or start_cmd");
     else if (op->command.op == PROC_OP_RELOAD && !*s->control.reload_cmd)
         finish(op, CODE_NO_COMMAND, "spec.control.reload_cmd: required for this operation");
+    else if (missing)
+        finish(op, CODE_PARAM, "spec.identity.%s: required for this operation", missing);
     else
         return true;
     return false;
@@ -279,14 +369,21 @@ static void set_hosting(struct op *op)
 {
     struct kept *k = op->kept;
 
-    if (op->command.op == PROC_OP_HOST) {
+    timers_stop(&op->core->timers, &k->timer); /* it is set anew when this is done */
+    if (op->command.op == PROC_OP_HOST)
         use_spec(op);
-    } else {
+    else
         k->hosted = false;
-        timers_stop(&op->core->timers, &k->timer);
-    }
     book_process(k);
     finish(op, CODE_OK, "success");
+}
+
+static void give_time_to_settle(struct op *op)
+{
+    struct proc_policy policy = proc_policy_of(&op->command.spec);
+
+    op->phase = PHASE_SETTLE;
+    set_timer(op, (op_starts(op) ? policy.start_check_s : policy.stop_check_s) * 1000);
 }
 
 /* The agent died while this was carried out: it is not run again, we look what
@@ -299,15 +396,16 @@ static void resume(struct op *op)
     if (op->run.pid < 0) {
         op->run = (struct core_ident){ 0 };
         op->phase = PHASE_SETTLE; /* it may or may not have begun: it has all its time */
-        set_timer(op, core_policy(&op->command.spec).op_timeout_s * 1000);
+        set_timer(op, proc_policy_of(&op->command.spec).op_timeout_s * 1000);
     } else if (op->run.pid) {
         op->phase = PHASE_RUN;
         op->is_adopted = true;
-        op->run_end_ms = c->now_ms + core_policy(&op->command.spec).op_timeout_s * 1000;
-        set_timer(op, op->run_end_ms - c->now_ms);
+        set_run_timer(op);
         c->hands->watch(c->arg, op->run);
     } else if (op->command.op == PROC_OP_RELOAD) {
         finish(op, CODE_SYSTEM, "agent restarted during the command, outcome unknown");
+    } else if (op_starts(op)) {
+        give_time_to_settle(op); /* it may just have begun */
     } else {
         look(op, rule_of(op)->outcome == LEAVES_AS_IS ? PHASE_LOOK : PHASE_CHECK);
     }
@@ -317,6 +415,7 @@ static void begin(struct op *op)
 {
     const struct rule *r = rule_of(op);
 
+    use_known_spec(op);
     if (op->is_refused)
         finish(op, CODE_LOCKED, "too many operations wait for this process");
     else if (!r)
@@ -337,19 +436,12 @@ void op_begin_next(struct kept *k)
 {
     struct op *op = TAILQ_FIRST(&k->ops);
 
-    if (!op)
+    if (!op && !core_is_known(k))
+        core_forget(k);
+    else if (!op)
         keep_look(k);
     else if (op->phase == PHASE_JOURNAL && op->is_durable)
         begin(op);
-}
-
-static void give_time_to_settle(struct op *op)
-{
-    struct proc_policy policy = core_policy(&op->command.spec);
-    bool makes_run = part_of(op)->outcome == MAKES_RUN;
-
-    op->phase = PHASE_SETTLE;
-    set_timer(op, (makes_run ? policy.start_check_s : policy.stop_check_s) * 1000);
 }
 
 void op_on_run(struct op *op, struct core_ident ident, const struct err *failure)
@@ -357,10 +449,15 @@ void op_on_run(struct op *op, struct core_ident ident, const struct err *failure
     if (op->phase != PHASE_RUN)
         return;
     if (failure) {
-        finish(op, failure->code == CODE_USER ? CODE_USER : CODE_COMMAND, "%s", failure->text);
+        bool is_of_contract = failure->code >= ERR_BASE_CODES; /* unknown user, say */
+
+        op->run = (struct core_ident){ 0 };
+        finish(op, is_of_contract ? failure->code : CODE_COMMAND, "%s", failure->text);
         return;
     }
     op->run = ident;
+    if (op_starts(op))
+        op->kept->start = ident;
     book_run(op);
 }
 
@@ -374,7 +471,7 @@ void op_on_run_end(struct op *op, int status, const char *output)
     if (op->is_late)
         finish(op, CODE_TIMEOUT,
                "the command ran longer than %lld s and was ended; its output: [%s]",
-               (long long)core_policy(&op->command.spec).op_timeout_s, output);
+               (long long)proc_policy_of(&op->command.spec).op_timeout_s, output);
     else if (status == CORE_STATUS_UNKNOWN)
         resume(op); /* the command of an agent before us: what has become of it? */
     else if (status != 0)
@@ -383,10 +480,20 @@ void op_on_run_end(struct op *op, int status, const char *output)
         finish(op, CODE_OK, "success");
     else if (part->outcome == MAKES_STOP && !op->kept->ident.pid)
         succeed(op, (struct core_ident){ 0 });
-    else if (part->outcome == MAKES_RUN && core_policy(&op->command.spec).kind != PROC_RESIDENT)
+    else if (part->outcome == MAKES_RUN && proc_policy_of(&op->command.spec).kind != PROC_RESIDENT)
         succeed(op, (struct core_ident){ 0 }); /* judged by its exit code alone */
     else
         give_time_to_settle(op);
+}
+
+/* A process that is known by its identity must be after a crash of ours, too. */
+static void note_found(struct kept *k, struct core_ident ident)
+{
+    bool is_new = ident.pid != k->ident.pid || ident.start_ticks != k->ident.start_ticks;
+
+    core_set_ident(k, ident);
+    if (is_new && core_is_known(k))
+        book_process(k);
 }
 
 void op_on_probe(struct op *op, const struct core_probe *probe)
@@ -395,7 +502,7 @@ void op_on_probe(struct op *op, const struct core_probe *probe)
     bool runs = probe->found == FOUND_IT;
 
     if (op->phase == PHASE_LOOK) {
-        core_set_ident(k, runs ? probe->ident : (struct core_ident){ 0 });
+        note_found(k, runs ? probe->ident : (struct core_ident){ 0 });
         looked(op, probe);
     } else if (op->phase == PHASE_SELF && runs) {
         succeed(op, probe->ident);
@@ -412,7 +519,7 @@ void op_on_probe(struct op *op, const struct core_probe *probe)
 
 void op_on_exit(struct op *op)
 {
-    if (part_of(op)->outcome == MAKES_STOP &&
+    if (rule_of(op) && part_of(op)->outcome == MAKES_STOP &&
         (op->phase == PHASE_SETTLE || op->phase == PHASE_DYING))
         succeed(op, (struct core_ident){ 0 });
 }
@@ -422,7 +529,9 @@ static void on_timer(void *arg)
     struct op *op = arg;
     struct core *c = op->core;
 
-    if (op->phase == PHASE_RUN && c->now_ms < op->run_end_ms && op->run.pid > 0) {
+    if (op->phase == PHASE_RUN && c->now_ms < op->run_end_ms && op->run.pid < 0) {
+        set_timer(op, AGAIN_MS);
+    } else if (op->phase == PHASE_RUN && c->now_ms < op->run_end_ms) {
         look(op, PHASE_SELF);
     } else if (op->phase == PHASE_RUN && op->is_adopted) {
         op->is_late = true;

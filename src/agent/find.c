@@ -228,6 +228,8 @@ static bool on_process(void *arg, pid_t pid)
     if (s->result || got.kind != FIND_FOUND)
         return s->result == 0;
     sys_close(got.pidfd);
+    if (s->w->is_others && s->w->is_others(s->w->arg, &got.id))
+        return true;
     s->found = xresize(s->found, (s->n + 1) * sizeof(*s->found));
     s->found[s->n++] = got.id;
     return s->n < CANDIDATES_MAX;

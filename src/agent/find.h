@@ -8,7 +8,8 @@
  * real uid is his, or the process is of a start of ours for this very key.
  *
  * Without a pid file the host is searched for processes whose exe lies under
- * setup_path and that fit; of a family that fits, the eldest is meant. */
+ * setup_path and that fit; of a family that fits, the eldest is meant.  Those that are
+ * somebody else's (two instances of one program, say) are passed over. */
 #ifndef AGENT_FIND_H
 #define AGENT_FIND_H
 
@@ -30,6 +31,8 @@ struct find_want {
     const char *proc_name, *setup_path;
     const struct user *user;
     struct find_start start;
+    bool (*is_others)(void *arg, const struct ident *id); /* for the search; may be NULL */
+    void *arg;
 };
 
 enum find_kind {

@@ -6,9 +6,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/procfs.h"
 #include "base/sys.h"
 #include "base/utf8.h"
 
@@ -233,6 +235,80 @@ int pidfile_read(const char *path, uid_t uid, int64_t *ret_pid, struct err *err)
         result = check_file(&w, uid, err);
     if (!result)
         result = read_checked(&w, ret_pid, err);
+    sys_close(w.at);
+    return result;
+}
+
+/* --- Writing ------------------------------------------------------------ */
+
+/* Only root and the user can put another file in its place. */
+static int check_folder(const struct walk *w, uid_t uid, struct err *err)
+{
+    const struct stat *st = &w->at_stat;
+
+    if (!S_ISDIR(st->st_mode))
+        return err_set(err, ERR_INVALID, "pid file %s: %s", w->shown, strerror(ENOTDIR));
+    if ((st->st_uid != 0 && st->st_uid != uid) || ((st->st_mode & 022) && !(st->st_mode & S_ISVTX)))
+        return err_set(err, ERR_DENIED, "pid file %s: others can write to its folder", w->shown);
+    return 0;
+}
+
+/* What is there is left alone, but for the name of a process that is gone. */
+static int make_room(const struct walk *w, const char *path, const char *name, uid_t uid,
+                     struct err *err)
+{
+    struct procfs_stat st;
+    struct err why;
+    int64_t pid;
+
+    if (pidfile_read(path, uid, &pid, &why)) {
+        if (why.code == ERR_NOT_FOUND)
+            return 0;
+        *err = why;
+        return -1;
+    }
+    if (!procfs_stat((pid_t)pid, &st, &why) || why.code != ERR_NOT_FOUND)
+        return err_set(err, ERR_CONFLICT, "pid file %s is there already", w->shown);
+    if (sys_unlinkat(w->at, name))
+        return err_sys(err, "pid file %s: remove the old one", w->shown);
+    return 0;
+}
+
+static int create(const struct walk *w, const char *name, uid_t uid, gid_t gid, int64_t pid,
+                  struct err *err)
+{
+    char text[32];
+    int n = snprintf(text, sizeof(text), "%lld\n", (long long)pid);
+    int fd = sys_openat(w->at, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644), result = 0;
+
+    if (fd < 0)
+        return err_sys(err, "pid file %s", w->shown);
+    if (sys_fchown(fd, uid, gid) || sys_write(fd, text, (size_t)n) != n) {
+        result = err_sys(err, "pid file %s", w->shown);
+        (void)sys_unlinkat(w->at, name); /* the first failure is the one to tell */
+    }
+    sys_close(fd);
+    return result;
+}
+
+int pidfile_write(const char *path, uid_t uid, gid_t gid, int64_t pid, struct err *err)
+{
+    struct walk w = { .at = -1 };
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX];
+    int result;
+
+    if (path[0] != '/' || !slash[1] || slash - path >= (ptrdiff_t)sizeof(folder) - 1)
+        return err_set(err, ERR_INVALID, "pid file: not the absolute path of a file");
+    memcpy(folder, path, (size_t)(slash - path) + 1);
+    folder[slash - path + 1] = '\0';
+    result = walk_to_end(&w, folder, err);
+    if (!result)
+        result = check_folder(&w, uid, err);
+    if (!result)
+        result = make_room(&w, path, slash + 1, uid, err);
+    if (!result)
+        result = create(&w, slash + 1, uid, gid, pid, err);
     sys_close(w.at);
     return result;
 }

@@ -21,6 +21,12 @@ enum { PIDFILE_MAX_BYTES = 4096 };
  * says what is wrong with it. */
 int pidfile_read(const char *path, uid_t uid, int64_t *ret_pid, struct err *err);
 
+/* Leaves the pid of a process that writes no file itself, in a file of the user's own.
+ * ERR_CONFLICT if there is one already, unless it names a process that is gone; ERR_DENIED
+ * if the folder is neither root's nor the user's, or others can write there what they
+ * like. */
+int pidfile_write(const char *path, uid_t uid, gid_t gid, int64_t pid, struct err *err);
+
 /* The first number in the text; above 1, and none that a pid can not be.  The text
  * of an error continues "pid file /x/y.pid ". */
 int pidfile_parse(const char *text, size_t n, int64_t *ret_pid, struct err *err);

@@ -32,6 +32,14 @@ static struct {
         int n;
     } result;
     char event[64];
+    struct {
+        int n, events, lost;
+        size_t most, processes;
+        bool was_last;
+        char digest[DIGEST_TEXT_SIZE];
+        int64_t status, restarts;
+    } told;
+    struct core_look look; /* the last; its texts are gone */
 } host;
 
 static uint64_t hand_journal(void *arg, unsigned type, const struct shape *s, const void *record,
@@ -45,15 +53,36 @@ static uint64_t hand_journal(void *arg, unsigned type, const struct shape *s, co
     return ++host.mark;
 }
 
+static void take_processes(const struct message_processes *m)
+{
+    host.told.n++;
+    host.told.processes += m->list.n;
+    host.told.most = m->list.n > host.told.most ? m->list.n : host.told.most;
+    host.told.was_last = m->is_snapshot && m->is_last;
+    snprintf(host.told.digest, sizeof(host.told.digest), "%s", m->digest);
+    if (m->list.n) {
+        host.told.status = ((const struct proc_view *)m->list.items)->status;
+        host.told.restarts = ((const struct proc_view *)m->list.items)->restarts;
+    }
+}
+
+static void take_event(const struct message_event *e)
+{
+    snprintf(host.event, sizeof(host.event), "%s", e->name);
+    host.told.events++;
+    host.told.lost += !strcmp(e->name, "agent_events_lost");
+}
+
 static void hand_send(void *arg, unsigned type, const struct shape *s, const void *message)
 {
     const struct message_result *r = message;
-    const struct message_event *e = message;
 
     (void)arg;
     (void)s;
     if (type == MESSAGE_EVENT)
-        snprintf(host.event, sizeof(host.event), "%s", e->name);
+        take_event(message);
+    if (type == MESSAGE_PROCESSES)
+        take_processes(message);
     if (type != MESSAGE_RESULT)
         return;
     host.result.n++;
@@ -79,14 +108,11 @@ static void hand_end_run(void *arg, uint64_t id)
     host.is_late = true;
 }
 
-static void hand_probe(void *arg, uint64_t id, const char *name,
-                       const struct proc_identity *identity, struct core_ident self)
+static void hand_probe(void *arg, const struct core_look *look)
 {
     (void)arg;
-    (void)name;
-    (void)identity;
-    (void)self;
-    host.probe = id;
+    host.look = *look;
+    host.probe = look->id;
     host.has_probe = true;
 }
 
@@ -176,6 +202,8 @@ static void ask(int64_t op, const char *start, const char *stop, const char *res
                                  .meta = { "space", "p", { 0 } } };
 
     shape_defaults(&proc_spec_shape, &m.spec);
+    m.spec.has_identity = PRESENCE_GIVEN;
+    m.spec.identity = (struct proc_identity){ "", "d", "/srv", "/srv/pid", "", "", "root" };
     m.spec.has_control = PRESENCE_GIVEN;
     m.spec.control.start_cmd = start;
     m.spec.control.stop_cmd = stop;
@@ -321,6 +349,8 @@ static void a_command_that_comes_again_is_answered_and_not_run(void **state)
 
     (void)state;
     shape_defaults(&proc_spec_shape, &m.spec);
+    m.spec.has_identity = PRESENCE_GIVEN;
+    m.spec.identity = (struct proc_identity){ "", "d", "/srv", "/srv/pid", "", "", "root" };
     m.spec.has_control = PRESENCE_GIVEN;
     m.spec.control.start_cmd = "start";
     core_on_message(host.core, MESSAGE_COMMAND, &m, host.now_ms);
@@ -340,12 +370,182 @@ static void a_command_past_its_deadline_is_refused(void **state)
 
     (void)state;
     shape_defaults(&proc_spec_shape, &m.spec);
+    m.spec.has_identity = PRESENCE_GIVEN;
+    m.spec.identity = (struct proc_identity){ "", "d", "/srv", "/srv/pid", "", "", "root" };
     m.spec.has_control = PRESENCE_GIVEN;
     m.spec.control.start_cmd = "start";
     core_on_message(host.core, MESSAGE_COMMAND, &m, host.now_ms);
     turn(host.now_ms + 10 * 1000);
     assert_int_equal(host.result.code, CODE_TIMEOUT);
     assert_string_equal(host.line, "");
+}
+
+/* ---- what is told */
+
+static void tell_host(const char *name)
+{
+    struct message_command m = { .task = name,
+                                 .item = 1,
+                                 .op = PROC_OP_HOST,
+                                 .deadline_ms = INT64_MAX / 2,
+                                 .meta = { "space", name, { 0 } } };
+
+    shape_defaults(&proc_spec_shape, &m.spec);
+    m.spec.has_identity = m.spec.has_control = PRESENCE_GIVEN;
+    m.spec.identity = (struct proc_identity){ "", "d", "/srv", "/srv/pid", "", "", "root" };
+    m.spec.control.start_cmd = "start";
+    core_on_message(host.core, MESSAGE_COMMAND, &m, host.now_ms);
+    core_on_durable(host.core, host.mark, host.now_ms); /* the command, */
+    core_on_durable(host.core, host.mark, host.now_ms); /* its result */
+}
+
+static void welcome(bool wants_processes)
+{
+    const struct message_welcome m = { .version = 1, .wants_processes = wants_processes };
+
+    core_on_message(host.core, MESSAGE_WELCOME, &m, host.now_ms);
+}
+
+static void all_processes_are_told_in_pages_when_they_are_wanted(void **state)
+{
+    char name[16], digest[DIGEST_TEXT_SIZE];
+
+    (void)state;
+    memset(&host.told, 0, sizeof(host.told));
+    welcome(true); /* even if there are none */
+    assert_int_equal(host.told.n, 1);
+    assert_int_equal(host.told.processes, 0);
+    assert_true(host.told.was_last);
+    for (int i = 0; i < 250; i++) {
+        snprintf(name, sizeof(name), "p%d", i);
+        tell_host(name);
+    }
+    core_on_link(host.core, false, host.now_ms);
+    core_digest(host.core, digest);
+    memset(&host.told, 0, sizeof(host.told));
+    welcome(true);
+    assert_int_equal(host.told.n, 3);
+    assert_int_equal(host.told.most, 100);
+    assert_int_equal(host.told.processes, 250);
+    assert_true(host.told.was_last);
+    assert_string_equal(host.told.digest, digest);
+    memset(&host.told, 0, sizeof(host.told));
+    core_digest(host.core, digest);
+    welcome(false);
+    assert_int_equal(host.told.n, 0);
+}
+
+static void what_changes_between_hello_and_welcome_is_not_missed(void **state)
+{
+    char digest[DIGEST_TEXT_SIZE];
+
+    (void)state;
+    ask(0, "start", "", "", "");
+    core_on_link(host.core, false, host.now_ms);
+    core_digest(host.core, digest);
+    core_on_exit(host.core, (struct core_ident){ 1000, 1 }, 3, host.now_ms);
+    memset(&host.told, 0, sizeof(host.told));
+    welcome(false);
+    assert_int_equal(host.told.n, 1);
+    assert_int_equal(host.told.status, PROC_STOPPED);
+    assert_string_not_equal(host.told.digest, digest);
+}
+
+static void the_digest_follows_each_change_and_comes_back(void **state)
+{
+    char none[DIGEST_TEXT_SIZE], stopped[DIGEST_TEXT_SIZE], now[DIGEST_TEXT_SIZE];
+
+    (void)state;
+    core_digest(host.core, none);
+    ask(2, "", "", "", ""); /* one that is only asked about is none of ours */
+    core_digest(host.core, now);
+    assert_string_equal(now, none);
+    host.pid = 1000;
+    ask(1, "", "", "", "");
+    assert_int_equal(host.told.status, PROC_STOPPED);
+    core_digest(host.core, stopped);
+    assert_string_equal(host.told.digest, stopped);
+    ask(0, "start", "", "", "");
+    core_digest(host.core, now);
+    assert_string_not_equal(now, stopped);
+    assert_string_equal(host.told.digest, now);
+    ask(1, "", "", "", "");
+    core_digest(host.core, now);
+    assert_string_equal(now, stopped); /* the same facts, whatever came between */
+}
+
+static void events_wait_for_the_server_the_newest_thousand(void **state)
+{
+    char name[16];
+
+    (void)state;
+    host.status = 1;
+    core_on_link(host.core, false, host.now_ms);
+    for (int i = 0; i < 1003; i++) {
+        snprintf(name, sizeof(name), "p%d", i);
+        tell_host(name);
+        host.now_ms++;
+        core_on_time(host.core, host.now_ms, host.now_ms); /* it is looked for, */
+        answer_probe();                                    /* is not there, */
+        answer_run();                                      /* and its start fails */
+    }
+    host.told.events = host.told.lost = 0;
+    welcome(false);
+    assert_int_equal(host.told.lost, 1);
+    assert_int_equal(host.told.events, 1001);
+    host.told.events = 0;
+    welcome(false);
+    assert_int_equal(host.told.events, 0);
+}
+
+/* ---- what the contract adds */
+
+static void one_that_is_found_running_uses_up_no_try(void **state)
+{
+    (void)state;
+    host.pid = 1000;
+    ask(3, "start", "", "", "");
+    host.result.n = 0;
+    turn(host.now_ms + 5000); /* it is looked for, and is there */
+    host.pid = 0;
+    core_on_exit(host.core, (struct core_ident){ 1000, 1 }, 3, host.now_ms);
+    turn(host.now_ms + 7000); /* so the first restart comes at once */
+    assert_int_equal(host.pid, 1000);
+    assert_string_equal(host.event, "process_restart_success");
+    assert_int_equal(host.told.restarts, 1);
+    ask(7, "start", "", "", "");
+    assert_int_equal(host.told.restarts, 0);
+}
+
+static void who_is_known_is_looked_for_by_identity(void **state)
+{
+    (void)state;
+    ask(0, "start", "", "", "");
+    assert_int_equal(host.look.known.pid, 0);
+    ask(2, "", "", "", "");
+    assert_int_equal(host.look.known.pid, 1000);
+    assert_int_equal(host.look.start.pid, 77);
+    assert_false(host.look.is_renewed);
+    ask(7, "", "", "restart", "");
+    assert_true(host.look.is_renewed);
+}
+
+static void an_exit_during_an_unknown_operation_does_no_harm(void **state)
+{
+    struct message_command m = { .task = "T",
+                                 .item = -3,
+                                 .op = 6,
+                                 .deadline_ms = INT64_MAX / 2,
+                                 .meta = { "space", "p", { 0 } } };
+
+    (void)state;
+    ask(0, "start", "", "", "");
+    shape_defaults(&proc_spec_shape, &m.spec);
+    core_on_message(host.core, MESSAGE_COMMAND, &m, host.now_ms);
+    core_on_exit(host.core, (struct core_ident){ 1000, 1 }, 3, host.now_ms);
+    host.result.n = 0;
+    turn(host.now_ms + 1000);
+    assert_int_equal(host.result.code, CODE_UNKNOWN_OP);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -358,6 +558,13 @@ int main(void)
         TEST(what_is_hosted_and_dies_is_started_again_then_given_up),
         TEST(a_command_that_comes_again_is_answered_and_not_run),
         TEST(a_command_past_its_deadline_is_refused),
+        TEST(all_processes_are_told_in_pages_when_they_are_wanted),
+        TEST(what_changes_between_hello_and_welcome_is_not_missed),
+        TEST(the_digest_follows_each_change_and_comes_back),
+        TEST(events_wait_for_the_server_the_newest_thousand),
+        TEST(one_that_is_found_running_uses_up_no_try),
+        TEST(who_is_known_is_looked_for_by_identity),
+        TEST(an_exit_during_an_unknown_operation_does_no_harm),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -189,14 +189,100 @@ static void every_call_that_fails_is_an_error(void **state)
     assert_true(nth > 12);
 }
 
+static void a_pid_is_left_only_where_nobody_else_can_meddle(void **state)
+{
+    struct world *w = *state;
+    const struct {
+        const char *folder;
+        mode_t mode;
+        uid_t owner;
+        int code; /* 0: it is written */
+    } cases[] = {
+        { "root", 0755, 0, 0 },
+        { "theirs", 0755, w->nobody->uid, 0 },
+        { "sticky", 01777, 0, 0 },
+        { "open", 0777, 0, ERR_DENIED },
+        { "strange", 0755, 12345, ERR_DENIED },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *folder = world_text("%s/%s", w->dir, cases[i].folder);
+        const char *path = world_text("%s/x.pid", folder);
+        struct err err = { 0 };
+        struct stat st;
+
+        assert_int_equal(mkdir(folder, 0755), 0);
+        assert_int_equal(chmod(folder, cases[i].mode), 0);
+        assert_int_equal(chown(folder, cases[i].owner, 0), 0);
+        if (pidfile_write(path, w->nobody->uid, w->nobody->gid, 4711, &err)) {
+            if (err.code != cases[i].code)
+                fail_msg("%s: %s", path, err.text);
+            assert_int_equal(stat(path, &st), -1);
+            continue;
+        }
+        assert_int_equal(cases[i].code, 0);
+        assert_string_equal(world_read(path), "4711\n");
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_uid, w->nobody->uid);
+        assert_int_equal(st.st_mode & 07777, 0644);
+    }
+}
+
+static void only_the_pid_of_one_that_is_gone_gives_way(void **state)
+{
+    struct world *w = *state;
+    const char *path = world_text("%s/x.pid", w->dir), *link = world_text("%s/l.pid", w->dir);
+    struct spawn_result r = world_start(w, w->root, "./victim");
+    struct err err = { 0 };
+
+    world_write(path, world_text("%lld\n", (long long)r.id.pid));
+    assert_int_equal(pidfile_write(path, 0, 0, 4711, &err), -1);
+    assert_int_equal(err.code, ERR_CONFLICT);
+    assert_int_equal(ident_signal(r.pidfd, SIGKILL, &err), 0);
+    assert_int_equal(world_end(&r).kind, END_SIGNAL);
+    assert_int_equal(pidfile_write(path, 0, 0, 4711, &err), 0);
+    assert_string_equal(world_read(path), "4711\n");
+    world_write(path, "words\n"); /* whatever that is, it is not ours */
+    assert_int_equal(pidfile_write(path, 0, 0, 4711, &err), -1);
+    assert_string_equal(world_read(path), "words\n");
+    assert_int_equal(symlink("/etc/passwd", link), 0);
+    assert_int_equal(pidfile_write(link, 0, 0, 4711, &err), -1);
+    assert_int_equal(pidfile_write("relative.pid", 0, 0, 4711, &err), -1);
+    assert_int_equal(pidfile_write("/", 0, 0, 4711, &err), -1);
+}
+
+static void a_pid_that_can_not_be_written_leaves_nothing(void **state)
+{
+    struct world *w = *state;
+    const char *path = world_text("%s/x.pid", w->dir);
+    struct err err = { 0 };
+    struct stat st;
+    long nth;
+
+    for (nth = 1;; nth++) {
+        sys_fault("any", nth, ENOSPC);
+        if (!pidfile_write(path, 0, 0, 4711, &err))
+            break;
+        sys_fault("any", 0, 0);
+        assert_int_equal(stat(path, &st), -1);
+    }
+    assert_false(sys_fault_hit());
+    assert_true(nth > 10);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_number_counts), cmocka_unit_test(nul_and_size_are_seen),
-        TEST(only_a_safe_way_leads_to_a_pid),      TEST(no_file_is_told_apart_from_a_bad_one),
+        cmocka_unit_test(the_first_number_counts),
+        cmocka_unit_test(nul_and_size_are_seen),
+        TEST(only_a_safe_way_leads_to_a_pid),
+        TEST(no_file_is_told_apart_from_a_bad_one),
         TEST(every_call_that_fails_is_an_error),
+        TEST(a_pid_is_left_only_where_nobody_else_can_meddle),
+        TEST(only_the_pid_of_one_that_is_gone_gives_way),
+        TEST(a_pid_that_can_not_be_written_leaves_nothing),
     };
 
     if (geteuid())

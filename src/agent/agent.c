@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* agent.c - the agent's life: what happens reaches the core, and what the core asks
+ * for is carried out. */
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "agent/agent_in.h"
+#include "base/mem.h"
+#include "base/sys.h"
+
+enum { RETRY_MS = 1000, TICK_MS = 10 * 1000 };
+
+/* Acts carried out before the loop has its turn: a start takes about a millisecond. */
+enum { ACTS_AT_ONCE = 32 };
+
+int64_t agent_now_ms(struct agent *a)
+{
+    const struct clock *clock = loop_clock(a->loop);
+    int64_t now_ms = clock_mono_ms(clock);
+
+    core_on_time(a->core, now_ms, clock_wall_ms(clock));
+    return now_ms;
+}
+
+void agent_wake(struct agent *a)
+{
+    timer_set(a->loop, &a->settle, 0);
+}
+
+void agent_retry(struct agent *a)
+{
+    int64_t due_ms = loop_now_ms(a->loop) + RETRY_MS;
+
+    if (!a->settle.place || a->settle.due_ms > due_ms)
+        timer_set(a->loop, &a->settle, RETRY_MS);
+}
+
+/* ---- what is to be done */
+
+struct act *act_new(struct agent *a, enum act_kind kind)
+{
+    struct act *act = xalloc(sizeof(*act));
+
+    act->kind = kind;
+    TAILQ_INSERT_TAIL(&a->acts, act, link);
+    agent_wake(a);
+    return act;
+}
+
+void act_free(struct agent *a, struct act *act)
+{
+    TAILQ_REMOVE(&a->acts, act, link);
+    arena_free(&act->arena);
+    free(act);
+}
+
+void act_identity(struct act *act, const struct proc_identity *from)
+{
+    struct arena *a = &act->arena;
+
+    act->identity = (struct proc_identity){
+        .index_key = arena_strdup(a, from->index_key),
+        .proc_name = arena_strdup(a, from->proc_name),
+        .setup_path = arena_strdup(a, from->setup_path),
+        .pid_path = arena_strdup(a, from->pid_path),
+        .config_path = arena_strdup(a, from->config_path),
+        .log_path = arena_strdup(a, from->log_path),
+        .user = arena_strdup(a, from->user),
+    };
+}
+
+const struct user *act_user(struct agent *a, struct act *act, const char *name)
+{
+    const struct user *user = users_find(&a->users, name, clock_mono_ms(loop_clock(a->loop)));
+    struct job *job;
+
+    if (user || act->has_failed)
+        return user;
+    act->waits = true;
+    if (map_find_str(&a->looking_up, name))
+        return NULL;
+    job = xalloc(sizeof(*job));
+    job->user_name = xstrdup(name);
+    if (help_do(a->help, job)) {
+        map_put_str(&a->looking_up, job->user_name, job);
+        return NULL;
+    }
+    free(job->user_name);
+    free(job);
+    act->waits = false;
+    agent_retry(a);
+    return NULL;
+}
+
+static void on_user(struct agent *a, struct job *job)
+{
+    struct act *act;
+
+    map_del_str(&a->looking_up, job->user_name);
+    TAILQ_FOREACH(act, &a->acts, link)
+    {
+        if (!act->waits || strcmp(act->identity.user, job->user_name) != 0)
+            continue;
+        act->waits = false;
+        act->has_failed = job->has_failed;
+        act->failure = job->err;
+    }
+    if (!job->has_failed)
+        users_put(&a->users, job->user, clock_mono_ms(loop_clock(a->loop)));
+    agent_wake(a);
+}
+
+static void on_job(struct agent *a, struct job *job)
+{
+    if (job->user_name)
+        on_user(a, job);
+    else
+        disk_on_sync(a, &job->sync);
+    free(job->user_name);
+    free(job);
+}
+
+static bool carry_out(struct agent *a, struct act *act)
+{
+    switch (act->kind) {
+    case ACT_RUN: return run_carry_out(a, act);
+    case ACT_PROBE: return probe_carry_out(a, act);
+    case ACT_GONE:
+        core_on_exit(a->core, act->gone, CORE_STATUS_UNKNOWN, agent_now_ms(a));
+        return true;
+    }
+    return true;
+}
+
+/* The timer of the core, if nothing is to be done before. */
+static void sleep_until_due(struct agent *a)
+{
+    int64_t next_ms = core_next_ms(a->core), now_ms = loop_now_ms(a->loop);
+    int64_t in_ms = next_ms > now_ms ? next_ms - now_ms : 0;
+
+    if (next_ms == INT64_MAX || (a->settle.place && a->settle.due_ms <= now_ms + in_ms))
+        return;
+    timer_set(a->loop, &a->settle, in_ms);
+}
+
+static void on_settle(void *agent)
+{
+    struct agent *a = agent;
+    struct act *act, *next;
+    int left = ACTS_AT_ONCE;
+
+    (void)agent_now_ms(a);
+    watch_retry(a);
+    (void)disk_flush(a); /* if it is broken, each act knows what that means */
+    for (act = TAILQ_FIRST(&a->acts); act; act = next) {
+        next = TAILQ_NEXT(act, link);
+        if (act->waits)
+            continue;
+        if (left-- == 0) {
+            agent_wake(a);
+            break;
+        }
+        if (carry_out(a, act))
+            act_free(a, act);
+    }
+    disk_settle(a);
+    sleep_until_due(a);
+}
+
+static void on_tick(void *agent)
+{
+    struct agent *a = agent;
+
+    run_trim_outputs(a);
+    timer_set(a->loop, &a->tick, TICK_MS);
+}
+
+static void on_child(void *agent, int number)
+{
+    (void)number;
+    watch_reap(agent);
+}
+
+/* ---- the server */
+
+static void hand_send(void *agent, unsigned type, const struct shape *s, const void *message)
+{
+    struct agent *a = agent;
+
+    a->o.send(a->o.arg, type, s, message);
+}
+
+void agent_on_up(struct agent *a, const struct message_welcome *welcome)
+{
+    int64_t now_ms = agent_now_ms(a);
+
+    core_on_link(a->core, true, now_ms);
+    core_on_message(a->core, MESSAGE_WELCOME, welcome, now_ms);
+    agent_wake(a);
+}
+
+void agent_on_message(struct agent *a, unsigned type, const void *message)
+{
+    core_on_message(a->core, type, message, agent_now_ms(a));
+    agent_wake(a);
+}
+
+void agent_on_down(struct agent *a)
+{
+    core_on_link(a->core, false, agent_now_ms(a));
+}
+
+/* ---- its life */
+
+static const struct core_hands hands = {
+    .journal = hand_journal,
+    .send = hand_send,
+    .run = hand_run,
+    .end_run = hand_end_run,
+    .probe = hand_probe,
+    .watch = hand_watch,
+    .signal = hand_signal,
+};
+
+/* Others' files are none of ours to write to, nor ours theirs. */
+static int make_folder(const char *path, struct err *err)
+{
+    struct stat st;
+
+    if (sys_mkdir(path, 0700) && errno != EEXIST)
+        return err_sys(err, "data_dir %s", path);
+    if (sys_stat(path, &st))
+        return err_sys(err, "data_dir %s", path);
+    if (!S_ISDIR(st.st_mode))
+        return err_set(err, ERR_INVALID, "data_dir %s is not a folder", path);
+    if (st.st_uid != geteuid() || (st.st_mode & 022))
+        return err_set(err, ERR_DENIED,
+                       "data_dir %s: others can write to it; it must belong to uid %u, with mode "
+                       "0755 or less",
+                       path, (unsigned)geteuid());
+    return 0;
+}
+
+/* Every process takes a descriptor, so as many as there may be.  Children get the limit
+ * that we were started with. */
+static void raise_fd_limit(struct agent *a)
+{
+    struct rlimit limit;
+    struct err err;
+
+    if (sys_prlimit(RLIMIT_NOFILE, NULL, &limit))
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    if (spawner_own_limit(a->spawner, RLIMIT_NOFILE, &limit, &err))
+        LOG(a->log, LOG_WARN, "the number of open files stays as it is", log_err(&err));
+}
+
+static int open_hands(struct agent *a, struct err *err)
+{
+    char *output = xprintf("%s/output", a->o.dir);
+    int result = 0;
+
+    if (procfs_boot_id(a->boot_id, err) || spawner_new(a->boot_id, &a->spawner, err) ||
+        outlog_open(output, &a->outlog, err) || help_new(a, on_job, &a->help, err) ||
+        loop_on_signal(a->loop, SIGCHLD, on_child, a, err))
+        result = -1;
+    else if (sys_prctl(PR_SET_CHILD_SUBREAPER, 1))
+        result = err_sys(err, "become child subreaper");
+    free(output);
+    return result;
+}
+
+static void begin(struct agent *a)
+{
+    const struct clock *clock = loop_clock(a->loop);
+    bool same_boot;
+
+    raise_fd_limit(a);
+    same_boot = !strcmp(a->disk.boot_id, a->boot_id);
+
+    core_start(a->core, same_boot, clock_mono_ms(clock), clock_wall_ms(clock));
+    disk_start(a, same_boot);
+    timer_set(a->loop, &a->tick, TICK_MS);
+    agent_wake(a);
+}
+
+int agent_new(struct loop *loop, struct log *log, const struct agent_options *o, struct agent **ret,
+              struct err *err)
+{
+    struct agent *a = xalloc(sizeof(*a));
+
+    a->loop = loop;
+    a->log = log;
+    a->o = *o;
+    a->o.dir = xstrdup(o->dir);
+    TAILQ_INIT(&a->acts);
+    timer_init(&a->settle, on_settle, a);
+    timer_init(&a->tick, on_tick, a);
+    a->core = core_new(&hands, a, clock_mono_ms(loop_clock(loop)), clock_wall_ms(loop_clock(loop)));
+    if (make_folder(a->o.dir, err) || disk_open(a, err) || open_hands(a, err)) {
+        agent_free(a);
+        return -1;
+    }
+    begin(a);
+    *ret = a;
+    return 0;
+}
+
+void agent_free(struct agent *a)
+{
+    if (!a)
+        return;
+    a->disk.is_closing = true;
+    help_free(a->help);
+    timer_stop(a->loop, &a->settle);
+    timer_stop(a->loop, &a->tick);
+    disk_close(a);
+    watch_done(a);
+    while (!TAILQ_EMPTY(&a->acts))
+        act_free(a, TAILQ_FIRST(&a->acts));
+    core_free(a->core);
+    spawner_free(a->spawner);
+    outlog_close(a->outlog);
+    users_done(&a->users);
+    map_free(&a->looking_up);
+    arena_free(&a->hello);
+    free((char *)a->o.dir);
+    free(a);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* agent.h - the agent of this host: its core (core.h) joined with its hands.
+ *
+ * In its folder: `journal` (the only truth), `output/` (what processes say).  One
+ * agent has a folder at a time.  Processes do not notice whether it is there: it may
+ * end, or be killed, and the next one in the same folder takes up where it was.
+ *
+ * Whoever owns it carries messages: what the server says comes in by agent_on_*(),
+ * what it is told goes out by send(), which must not call back.
+ *
+ * A journal that can not be written (a full disk) is logged and tried again: until
+ * then commands are neither taken nor run, but hosted processes are kept alive. */
+#ifndef AGENT_AGENT_H
+#define AGENT_AGENT_H
+
+#include <stdint.h>
+
+#include "base/log.h"
+#include "base/loop.h"
+#include "link/message.h"
+
+struct agent;
+
+struct agent_options {
+    const char *dir;
+    int64_t output_max_bytes; /* of each process */
+    void (*send)(void *arg, unsigned type, const struct shape *s, const void *message);
+    void *arg;
+};
+
+/* Reads the journal and adopts what is there; makes this process child subreaper and
+ * catches SIGCHLD on the loop, whose next run must be after this and whose last before
+ * agent_free().  ERR_MALFORMED, with file and offset, if the journal is damaged, and
+ * ERR_CONFLICT if another agent has the folder: nothing has been changed then. */
+int agent_new(struct loop *loop, struct log *log, const struct agent_options *o, struct agent **ret,
+              struct err *err);
+void agent_free(struct agent *a); /* the journal is on the disk then; NULL is fine */
+
+/* Texts live until the next call, or the agent's end. */
+void agent_fill_hello(struct agent *a, struct message_hello *hello);
+void agent_on_up(struct agent *a, const struct message_welcome *welcome);
+void agent_on_message(struct agent *a, unsigned type, const void *message);
+void agent_on_down(struct agent *a);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* agent_help.c - one thread for what blocks: syncs of the journal, and users that
+ * may have to be asked for over the network. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/agent_in.h"
+#include "base/mem.h"
+
+enum { JOBS_MAX = 256 }; /* and one sync */
+
+struct help {
+    struct agent *agent;
+    help_fn *fn;
+    struct queue *in, *out;
+    struct watch *watch;
+    pthread_t thread;
+    bool is_running;
+    size_t on_their_way; /* jobs that have not come back */
+};
+
+static void work(struct job *job)
+{
+    if (!job->user_name)
+        journal_sync_run(&job->sync);
+    else if (user_new(job->user_name, &job->user, &job->err))
+        job->has_failed = true;
+}
+
+/* All that is in is done before the end. */
+static void *run(void *arg)
+{
+    struct help *h = arg;
+
+    for (;;) {
+        struct queue_node *next, *node = queue_take(h->in);
+
+        if (!node && queue_is_closed(h->in))
+            return NULL;
+        if (!node)
+            queue_wait(h->in, -1);
+        for (; node; node = next) {
+            next = node->next;
+            work((struct job *)node);
+            (void)queue_put(h->out, node); /* it holds as many as can be on their way */
+        }
+    }
+}
+
+static void hand_back(struct help *h)
+{
+    struct queue_node *next;
+
+    for (struct queue_node *node = queue_take(h->out); node; node = next) {
+        next = node->next;
+        h->on_their_way--;
+        h->fn(h->agent, (struct job *)node);
+    }
+}
+
+static void on_out(void *arg, unsigned ready)
+{
+    (void)ready;
+    hand_back(arg);
+}
+
+static int start_thread(struct help *h, struct err *err)
+{
+    sigset_t all, old;
+    int number;
+
+    sigfillset(&all); /* signals are the loop's */
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    number = pthread_create(&h->thread, NULL, run, h);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (number)
+        return err_set(err, ERR_SYSTEM, "start a thread: %s", strerror(number));
+    h->is_running = true;
+    return 0;
+}
+
+int help_new(struct agent *a, help_fn *fn, struct help **ret, struct err *err)
+{
+    struct help *h = xalloc(sizeof(*h));
+
+    h->agent = a;
+    h->fn = fn;
+    if (queue_new(JOBS_MAX + 1, &h->in, err) || queue_new(JOBS_MAX + 1, &h->out, err) ||
+        watch_new(a->loop, queue_fd(h->out), on_out, h, &h->watch, err) ||
+        watch_want(h->watch, WATCH_READ, err) || start_thread(h, err)) {
+        help_free(h);
+        return -1;
+    }
+    *ret = h;
+    return 0;
+}
+
+void help_free(struct help *h)
+{
+    if (!h)
+        return;
+    if (h->is_running) {
+        queue_close(h->in);
+        pthread_join(h->thread, NULL);
+        hand_back(h);
+    }
+    watch_free(h->watch);
+    queue_free(h->in);
+    queue_free(h->out);
+    free(h);
+}
+
+bool help_do(struct help *h, struct job *job)
+{
+    if (job->user_name && h->on_their_way >= JOBS_MAX)
+        return false;
+    h->on_their_way++;
+    return queue_put(h->in, &job->node);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* agent_help.h - the agent's other thread, for what blocks: jobs go in, and come back
+ * by help_fn, on the loop.  For the agent's own sources. */
+#ifndef AGENT_AGENT_HELP_H
+#define AGENT_AGENT_HELP_H
+
+#include <stdbool.h>
+
+#include "agent/journal.h"
+#include "agent/user.h"
+#include "base/queue.h"
+
+struct agent;
+struct help;
+
+struct job {
+    struct queue_node node;
+    char *user_name; /* NULL: a sync */
+    struct user *user;
+    bool has_failed;
+    struct err err;
+    struct journal_sync sync;
+};
+
+typedef void help_fn(struct agent *a, struct job *job);
+int help_new(struct agent *a, help_fn *fn, struct help **ret, struct err *err);
+void help_free(struct help *h);                /* waits for what is being done, and hands it back */
+bool help_do(struct help *h, struct job *job); /* false: too many wait; it is still the caller's */
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* agent_watch.c - processes held by a pidfd until they end: our commands, and those
+ * that the core watches; a foreground process is both.  A child's end is told by the
+ * kernel once, so there is one place for each process. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/agent_in.h"
+#include "agent/tree.h"
+#include "base/mem.h"
+#include "base/sys.h"
+
+struct ident watch_ident(const struct agent *a, struct core_ident ident)
+{
+    struct ident id = { .pid = ident.pid, .start_ticks = ident.start_ticks };
+
+    memcpy(id.boot_id, a->boot_id, sizeof(id.boot_id));
+    return id;
+}
+
+static struct held *find_pid(const struct agent *a, int64_t pid)
+{
+    return map_find(&a->held, (const char *)&pid, sizeof(pid));
+}
+
+struct held *watch_find_run(const struct agent *a, uint64_t run)
+{
+    struct map_entry *e;
+
+    for (size_t at = 0; (e = map_next(&a->held, &at));) {
+        struct held *h = e->value;
+
+        if (h->run == run)
+            return h;
+    }
+    return NULL;
+}
+
+static void let_go(struct held *h)
+{
+    map_del(&h->agent->held, (const char *)&h->pid, sizeof(h->pid));
+    watch_free(h->watch);
+    sys_close(h->pidfd);
+    free(h->output);
+    free(h);
+}
+
+/* ---- the end */
+
+static int status_of(const struct end *end)
+{
+    if (end->kind == END_EXIT)
+        return end->code;
+    return end->kind == END_SIGNAL ? CORE_SIGNALED + end->code : CORE_STATUS_UNKNOWN;
+}
+
+static void report_end(struct held *h, int status)
+{
+    struct agent *a = h->agent;
+    struct core_ident ident = { h->id.pid, h->id.start_ticks };
+    bool is_watched = h->is_watched;
+
+    if (h->run)
+        run_ended(a, h, status);
+    let_go(h);
+    if (is_watched)
+        core_on_exit(a->core, ident, status, agent_now_ms(a));
+    agent_wake(a);
+}
+
+static void on_pidfd(void *held, unsigned ready)
+{
+    struct held *h = held;
+    struct agent *a = h->agent;
+    struct end end;
+    struct err err;
+
+    (void)ready;
+    if (ident_end(h->pidfd, &end, &err)) {
+        LOG(a->log, LOG_WARN, "how a process ended can not be told", log_int("pid", h->pid),
+            log_err(&err));
+        end = (struct end){ .kind = END_UNKNOWN };
+    }
+    if (end.kind == END_NOT_YET)
+        return;
+    report_end(h, status_of(&end));
+    watch_reap(a);
+}
+
+static bool is_held(void *agent, pid_t pid)
+{
+    return find_pid(agent, pid) != NULL;
+}
+
+void watch_reap(struct agent *a)
+{
+    struct err err;
+
+    if (ident_reap_strays(is_held, a, &err))
+        LOG(a->log, LOG_WARN, "children that ended can not be taken note of", log_err(&err));
+}
+
+/* ---- the beginning */
+
+static int attach(struct held *h, struct err *err)
+{
+    if (!watch_new(h->agent->loop, h->pidfd, on_pidfd, h, &h->watch, err) &&
+        !watch_want(h->watch, WATCH_READ, err))
+        return 0;
+    watch_free(h->watch);
+    h->watch = NULL;
+    return -1;
+}
+
+static struct held *new_held(struct agent *a, const struct ident *id, int pidfd)
+{
+    struct held *h = xalloc(sizeof(*h));
+
+    h->agent = a;
+    h->pid = id->pid;
+    h->id = *id;
+    h->pidfd = pidfd;
+    map_put(&a->held, (const char *)&h->pid, sizeof(h->pid), h);
+    return h;
+}
+
+/* Its pid has been given to another, so it has ended, and its own news is on the way. */
+static void push_out(struct agent *a, int64_t pid)
+{
+    struct held *old = find_pid(a, pid);
+
+    if (!old)
+        return;
+    if (old->is_watched)
+        act_new(a, ACT_GONE)->gone = (struct core_ident){ old->id.pid, old->id.start_ticks };
+    let_go(old);
+}
+
+struct held *watch_hold(struct agent *a, const struct ident *id, int pidfd)
+{
+    struct held *h;
+    struct err err;
+
+    push_out(a, id->pid);
+    h = new_held(a, id, pidfd);
+    if (attach(h, &err)) {
+        LOG(a->log, LOG_WARN, "a process can not be watched for a moment", log_int("pid", id->pid),
+            log_err(&err));
+        agent_retry(a);
+    }
+    return h;
+}
+
+/* Not there any more is an answer; trouble of ours is not, and is tried again. */
+static void open_held(struct held *h)
+{
+    struct agent *a = h->agent;
+    struct err err;
+
+    if (h->pidfd < 0 && ident_open(&h->id, a->boot_id, &h->pidfd, &err)) {
+        if (err.code == ERR_NOT_FOUND || err.code == ERR_DENIED) {
+            push_out(a, h->pid);
+            agent_wake(a);
+            return;
+        }
+    } else if (!attach(h, &err)) {
+        return;
+    }
+    LOG(a->log, LOG_WARN, "a process can not be watched for a moment", log_int("pid", h->pid),
+        log_err(&err));
+    agent_retry(a);
+}
+
+void watch_retry(struct agent *a)
+{
+    struct map_entry *e;
+
+    for (size_t at = 0; (e = map_next(&a->held, &at));) {
+        struct held *h = e->value;
+
+        if (!h->watch)
+            open_held(h);
+    }
+}
+
+void hand_watch(void *agent, struct core_ident ident)
+{
+    struct agent *a = agent;
+    struct ident id = watch_ident(a, ident);
+    struct held *h = find_pid(a, ident.pid);
+
+    if (h && h->id.start_ticks == ident.start_ticks) {
+        h->is_watched = true;
+        return;
+    }
+    push_out(a, ident.pid);
+    h = new_held(a, &id, -1);
+    h->is_watched = true;
+    open_held(h);
+}
+
+void watch_done(struct agent *a)
+{
+    struct map_entry *e;
+
+    for (size_t at = 0; (e = map_next(&a->held, &at));)
+        let_go(e->value);
+    map_free(&a->held);
+}
+
+/* ---- signals */
+
+static int send_signal(const struct ident *id, int number, struct err *err)
+{
+    int pidfd, result;
+
+    if (ident_open(id, id->boot_id, &pidfd, err))
+        return -1;
+    result = ident_signal(pidfd, number, err);
+    sys_close(pidfd);
+    return result;
+}
+
+/* That one is to be sent is written down before; if that fails it is sent all the
+ * same, for a second one after a crash does no more harm than the first. */
+void hand_signal(void *agent, struct core_ident ident, int number, bool with_children)
+{
+    struct agent *a = agent;
+    struct ident id = watch_ident(a, ident);
+    struct err err;
+    size_t killed;
+    int result;
+
+    (void)disk_flush(a);
+    result = with_children && number == SIGKILL ? tree_kill(&id, true, &killed, &err)
+                                                : send_signal(&id, number, &err);
+    if (result && err.code != ERR_NOT_FOUND)
+        LOG(a->log, LOG_WARN, "a signal could not be sent", log_int("pid", ident.pid),
+            log_int("signal", number), log_err(&err));
+}

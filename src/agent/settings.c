@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* settings.c - the rows of settings.h. */
+#include "agent/settings.h"
+
+#include "base/log.h"
+#include "model/rules.h"
+
+#define AT(member) .offset = offsetof(struct agent_settings, member)
+#define IN(part, member)                                                                           \
+    .offset = offsetof(struct agent_settings, part.member) - offsetof(struct agent_settings, part)
+
+enum { SERVERS_MAX = 16, ADDRESS_MAX = 256, TOKEN_MAX = 128 };
+
+/* clang-format off */
+static const struct field server_fields[] = {
+    { "address", .type = FIELD_STR, .offset = offsetof(struct agent_server, address), .min = 1, .max = ADDRESS_MAX,
+      .check = rule_line },
+    { 0 },
+};
+static const struct shape server_shape = { "server", sizeof(struct agent_server), server_fields, .bare = true };
+
+static const struct enum_name levels[] = {
+    { LOG_ERROR, "error" }, { LOG_WARN, "warn" }, { LOG_INFO, "info" }, { LOG_DEBUG, "debug" }, { 0 },
+};
+static const struct field log_fields[] = {
+    { "file", .type = FIELD_STR, IN(log, file), .max = PATH_MAX_BYTES,
+      .doc = "where the log goes, opened again on SIGHUP; empty: standard error" },
+    { "level", .type = FIELD_ENUM, IN(log, level), .names = levels, .fallback = LOG_INFO,
+      .flags = FIELD_BY_NAME, .doc = "least urgent lines to write" },
+    { 0 },
+};
+static const struct shape log_shape = { "log", sizeof(((struct agent_settings *)0)->log), log_fields };
+
+static const struct field output_fields[] = {
+    { "max_bytes", .type = FIELD_INT, IN(output, max_bytes), .min = 16384, .max = (int64_t)1 << 40,
+      .fallback = 10 << 20, .doc = "most that is kept of what a process says; as much again of what was before" },
+    { 0 },
+};
+static const struct shape output_shape = { "output", sizeof(((struct agent_settings *)0)->output), output_fields };
+
+static const struct field fields[] = {
+    { "data_dir", .type = FIELD_STR, AT(data_dir), .min = 1, .max = PATH_MAX_BYTES, .check = rule_path,
+      .fallback_text = "/var/lib/holdfast-agent", .doc = "journal, identity, output of processes; made if need be" },
+    { "servers", .type = FIELD_LIST, AT(servers), .max = SERVERS_MAX, .sub = &server_shape,
+      .doc = "where the server is, `host:port`; several are tried in turn" },
+    { "join_token", .type = FIELD_STR, AT(join_token), .max = TOKEN_MAX, .flags = FIELD_SECRET, .check = rule_line,
+      .doc = "to join with, once" },
+    { "join_token_file", .type = FIELD_STR, AT(join_token_file), .max = PATH_MAX_BYTES, .check = rule_path,
+      .doc = "a file that holds it, which nobody else may read" },
+    { "ip", .type = FIELD_STR, AT(ip), .max = ID_MAX_BYTES, .check = rule_line,
+      .doc = "of this host, as clients of the API call it; empty: that of the connection to the server" },
+    { "agent_id", .type = FIELD_STR, AT(agent_id), .max = ID_MAX_BYTES, .check = rule_line,
+      .doc = "to ask for when joining; empty: the server makes one" },
+    { "log", .type = FIELD_OBJ, AT(log), .sub = &log_shape, .doc = "what is written down" },
+    { "output", .type = FIELD_OBJ, AT(output), .sub = &output_shape, .doc = "what processes say" },
+    { 0 },
+};
+static const struct shape shape = { "agent settings", sizeof(struct agent_settings), fields };
+/* clang-format on */
+
+const struct config_spec agent_config = {
+    .program = "holdfast-agent",
+    .about = "The Holdfast agent: starts, watches and keeps the processes of this host.",
+    .env_prefix = "HOLDFAST_AGENT",
+    .default_file = "/etc/holdfast/agent.yaml",
+    .shape = &shape,
+};

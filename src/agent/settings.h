@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* settings.h - what an operator can set of the agent. */
+#ifndef AGENT_SETTINGS_H
+#define AGENT_SETTINGS_H
+
+#include <stdint.h>
+
+#include "wire/config.h"
+
+struct agent_server {
+    const char *address; /* "host:port" */
+};
+
+struct agent_settings {
+    const char *data_dir;
+    struct list servers; /* struct agent_server */
+    const char *join_token, *join_token_file;
+    const char *ip, *agent_id;
+    struct {
+        const char *file;
+        int64_t level; /* enum log_level */
+    } log;
+    struct {
+        int64_t max_bytes;
+    } output;
+};
+
+extern const struct config_spec agent_config;
+
+#endif

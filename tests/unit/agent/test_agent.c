@@ -1,0 +1,763 @@
+/* SPDX-License-Identifier: MIT */
+/* The whole agent but for its link, with real processes: what operations do to them,
+ * and what is left when the agent itself is killed. */
+#include <dirent.h>
+#include <pwd.h>
+#include <sys/prctl.h>
+
+#include "agent/agent.h"
+#include "agent/journal.h"
+#include "base/loop.h"
+#include "model/code.h"
+#include "tests/lib/agent_world.h"
+#include "wire/digest.h"
+
+enum { RESULTS_MAX = 512, TURN_MS = 20, PATIENCE_MS = 30 * 1000 };
+
+struct answer {
+    bool is_taken, has_come;
+    int64_t code, pid, threads;
+    bool hosted;
+    char text[9000], cmdline[256], start_time[64], why[256];
+};
+
+static struct rig {
+    char dir[64], data[96], user[64];
+    struct loop *loop;
+    struct agent *agent;
+    struct answer answers[RESULTS_MAX];
+    int64_t item;
+    int64_t told_pid, told_status; /* of the last process that was told of */
+    bool told_hosted;
+    char told_digest[DIGEST_TEXT_SIZE];
+    char events[512];
+} rig;
+
+/* ---- the server */
+
+static void take_result(const struct message_result *r)
+{
+    struct answer *a = &rig.answers[r->item];
+
+    a->has_come = true;
+    a->code = r->code;
+    a->pid = r->view.pid;
+    a->threads = r->view.threads;
+    a->hosted = r->view.hosted;
+    snprintf(a->text, sizeof(a->text), "%s", r->text);
+    snprintf(a->cmdline, sizeof(a->cmdline), "%s", r->view.cmdline);
+    snprintf(a->start_time, sizeof(a->start_time), "%s", r->view.start_time);
+    snprintf(a->why, sizeof(a->why), "%s", r->view.why);
+}
+
+static void on_send(void *arg, unsigned type, const struct shape *s, const void *message)
+{
+    const struct message_ref *ref = message;
+    const struct message_processes *p = message;
+    const struct message_event *e = message;
+
+    (void)arg;
+    (void)s;
+    if (type == MESSAGE_TAKEN)
+        rig.answers[ref->item].is_taken = true;
+    if (type == MESSAGE_RESULT)
+        take_result(message);
+    if (type == MESSAGE_EVENT)
+        snprintf(rig.events + strlen(rig.events), sizeof(rig.events) - strlen(rig.events), "%s\n",
+                 e->name);
+    if (type == MESSAGE_PROCESSES && p->list.n) {
+        const struct proc_view *v = (const struct proc_view *)p->list.items + p->list.n - 1;
+
+        snprintf(rig.told_digest, sizeof(rig.told_digest), "%s", p->digest);
+        rig.told_pid = v->pid;
+        rig.told_status = v->status;
+        rig.told_hosted = v->hosted;
+    }
+}
+
+static int try_agent(struct err *err)
+{
+    const struct agent_options o = { .dir = rig.data,
+                                     .output_max_bytes = 1 << 20,
+                                     .send = on_send };
+    const struct message_welcome welcome = { .version = 1, .epoch = 1, .wants_processes = true };
+    struct message_welcome now = welcome;
+
+    assert_int_equal(loop_new(&clock_system, &rig.loop, err), 0);
+    if (agent_new(rig.loop, NULL, &o, &rig.agent, err)) {
+        loop_free(rig.loop);
+        return -1;
+    }
+    now.server_ms = clock_mono_ms(&clock_system);
+    agent_on_up(rig.agent, &now);
+    return 0;
+}
+
+static void start_agent(void)
+{
+    struct err err = { 0 };
+
+    if (try_agent(&err))
+        fail_msg("%s", err.text);
+}
+
+static void stop_agent(void)
+{
+    agent_free(rig.agent);
+    loop_free(rig.loop);
+    rig.agent = NULL;
+}
+
+static void turn(void)
+{
+    struct err err;
+
+    assert_int_equal(loop_turn(rig.loop, TURN_MS, &err), 0);
+}
+
+#define TURN_UNTIL(condition)                                                                      \
+    do {                                                                                           \
+        int64_t end_ = clock_mono_ms(&clock_system) + PATIENCE_MS;                                 \
+                                                                                                   \
+        while (!(condition) && clock_mono_ms(&clock_system) < end_)                                \
+            turn();                                                                                \
+        if (!(condition))                                                                          \
+            fail_msg("never came true: %s", #condition);                                           \
+    } while (0)
+
+/* ---- requests */
+
+/* A process in the rig's folder, with the shortest times there are. */
+static struct proc_spec spec_of(const char *name, const char *start)
+{
+    struct proc_spec s;
+
+    shape_defaults(&proc_spec_shape, &s);
+    s.has_identity = s.has_control = s.has_policy = PRESENCE_GIVEN;
+    s.identity.proc_name = "victim";
+    s.identity.setup_path = rig.dir;
+    s.identity.pid_path = world_text("%s/%s.pid", rig.dir, name);
+    s.identity.user = rig.user;
+    s.control.start_cmd = start;
+    s.policy.start_check_s = s.policy.stop_check_s = 1;
+    s.policy.op_timeout_s = 4;
+    s.policy.start_interval_s = 1;
+    s.policy.has_start_check = s.policy.has_stop_check = PRESENCE_GIVEN;
+    s.policy.has_timeout = s.policy.has_interval = PRESENCE_GIVEN;
+    return s;
+}
+
+static struct answer *tell(int64_t op, const char *name, const struct proc_spec *spec)
+{
+    const struct message_command m = { .task = "GSETASK:S:1",
+                                       .item = ++rig.item,
+                                       .op = op,
+                                       .deadline_ms = clock_mono_ms(&clock_system) + 60 * 1000,
+                                       .meta = { "space", name, { 0 } },
+                                       .spec = *spec };
+
+    assert_true(rig.item < RESULTS_MAX);
+    agent_on_message(rig.agent, MESSAGE_COMMAND, &m);
+    return &rig.answers[rig.item];
+}
+
+static struct answer *ask(int64_t op, const char *name, const struct proc_spec *spec)
+{
+    struct answer *a = tell(op, name, spec);
+    const struct message_ref ref = { "GSETASK:S:1", rig.item };
+
+    TURN_UNTIL(a->has_come);
+    assert_true(a->is_taken);
+    agent_on_message(rig.agent, MESSAGE_STORED, &ref);
+    return a;
+}
+
+static struct answer *expect(int64_t op, const char *name, const struct proc_spec *spec, int code)
+{
+    struct answer *a = ask(op, name, spec);
+
+    if (a->code != code)
+        fail_msg("operation %d on %s: code %d, expected %d: %s", (int)op, name, (int)a->code, code,
+                 a->text);
+    return a;
+}
+
+static bool lives(int64_t pid)
+{
+    struct procfs_stat st;
+    struct err err;
+
+    return !procfs_stat((pid_t)pid, &st, &err) && st.state != 'Z';
+}
+
+/* ---- before and after */
+
+static int set_up(void **state)
+{
+    const struct passwd *user = getpwuid(geteuid());
+
+    (void)state;
+    memset(&rig, 0, sizeof(rig));
+    snprintf(rig.user, sizeof(rig.user), "%s", user->pw_name);
+    snprintf(rig.dir, sizeof(rig.dir), "/tmp/agent-XXXXXX");
+    assert_non_null(mkdtemp(rig.dir));
+    assert_int_equal(chmod(rig.dir, 0755), 0);
+    snprintf(rig.data, sizeof(rig.data), "%s/data", rig.dir);
+    world_copy_victim(world_text("%s/victim", rig.dir));
+    return 0;
+}
+
+static bool kill_child(void *arg, pid_t pid)
+{
+    (void)arg;
+    kill(pid, SIGKILL);
+    return true;
+}
+
+/* We are subreaper, so all that the agent started are our children by now, or will be
+ * when their parents are gone. */
+static int tear_down(void **state)
+{
+    struct err err;
+
+    (void)state;
+    sys_fault("any", 0, 0);
+    if (rig.agent)
+        stop_agent();
+    do {
+        assert_int_equal(procfs_each_child(getpid(), kill_child, NULL, &err), 0);
+    } while (waitpid(-1, NULL, 0) > 0);
+    world_remove(rig.dir);
+    return 0;
+}
+
+/* ---- operations */
+
+static void a_foreground_process_goes_through_all_operations(void **state)
+{
+    struct proc_spec s = spec_of("fore", world_text("%s/victim --print hello", rig.dir));
+    struct answer *a;
+    int64_t pid;
+
+    (void)state;
+    start_agent();
+    a = expect(PROC_OP_QUERY, "fore", &s, CODE_OK);
+    assert_int_equal(a->pid, -1);
+    a = expect(PROC_OP_START, "fore", &s, CODE_OK);
+    assert_string_equal(a->text, "success");
+    assert_true(a->hosted && lives(a->pid));
+    pid = a->pid;
+    assert_int_equal(rig.told_pid, pid);
+    assert_int_equal(rig.told_status, PROC_RUNNING);
+    assert_int_equal(strtoll(world_read(s.identity.pid_path), NULL, 10), pid);
+    a = expect(PROC_OP_START, "fore", &s, CODE_RUNNING);
+    a = expect(PROC_OP_QUERY, "fore", &s, CODE_OK);
+    assert_int_equal(a->pid, pid);
+    assert_non_null(strstr(a->cmdline, "victim --print hello"));
+    assert_int_equal(a->threads, 1);
+    assert_int_equal(strlen(a->start_time), strlen("2026-01-01 00:00:00"));
+    s.control.reload_cmd = "true";
+    a = expect(PROC_OP_RELOAD, "fore", &s, CODE_OK);
+    assert_int_equal(a->pid, pid);
+    a = expect(PROC_OP_RESTART, "fore", &s, CODE_OK);
+    assert_true(a->pid != pid && lives(a->pid) && !lives(pid));
+    pid = a->pid;
+    a = expect(PROC_OP_UNHOST, "fore", &s, CODE_OK);
+    assert_true(!a->hosted && lives(pid));
+    a = expect(PROC_OP_UNHOST, "fore", &s, CODE_OK);
+    a = expect(PROC_OP_HOST, "fore", &s, CODE_OK);
+    assert_true(a->hosted && rig.told_hosted);
+    a = expect(PROC_OP_STOP, "fore", &s, CODE_OK);
+    assert_true(!a->hosted && !lives(pid));
+    assert_int_equal(rig.told_status, PROC_STOPPED);
+    expect(PROC_OP_STOP, "fore", &s, CODE_NOT_RUNNING);
+    expect(PROC_OP_RELOAD, "fore", &s, CODE_NOT_RUNNING);
+    expect(PROC_OP_KILL, "fore", &s, CODE_NOT_RUNNING);
+}
+
+static void a_daemon_goes_through_all_operations(void **state)
+{
+    const char *line = "./victim --daemonize --children 2 --pid-file daemon.pid";
+    struct proc_spec s = spec_of("daemon", line);
+    struct answer *a;
+    struct tree tree = { 0 };
+    struct ident id = { 0 };
+    struct err err;
+    int64_t pid;
+
+    (void)state;
+    start_agent();
+    a = expect(PROC_OP_START, "daemon", &s, CODE_OK);
+    pid = a->pid;
+    assert_int_equal(strtoll(world_read(s.identity.pid_path), NULL, 10), pid);
+    s.control.stop_cmd = "kill $(cat daemon.pid)";
+    s.control.restart_cmd = "kill $(cat daemon.pid); rm daemon.pid; ./victim --daemonize "
+                            "--children 2 --pid-file daemon.pid";
+    a = expect(PROC_OP_RESTART, "daemon", &s, CODE_OK);
+    assert_true(a->pid != pid && lives(a->pid) && !lives(pid));
+    pid = a->pid;
+    a = expect(PROC_OP_STOP, "daemon", &s, CODE_OK);
+    assert_true(!lives(pid) && !a->hosted);
+    a = expect(PROC_OP_HOST, "daemon", &s, CODE_OK); /* which pulls it up */
+    assert_true(a->hosted);
+    TURN_UNTIL(strstr(rig.events, "process_restart_success"));
+    a = expect(PROC_OP_QUERY, "daemon", &s, CODE_OK);
+    assert_true(lives(a->pid));
+    id.pid = a->pid;
+    assert_int_equal(procfs_boot_id(id.boot_id, &err), 0);
+    assert_int_equal(tree_read(&id, false, &tree, &err), 0);
+    expect(PROC_OP_KILL, "daemon", &s, CODE_OK);
+    for (size_t i = 0; i < tree.n; i++)
+        assert_false(lives(tree.members[i].pid));
+    tree_done(&tree);
+}
+
+static void what_a_failing_command_said_is_in_its_result(void **state)
+{
+    struct proc_spec s = spec_of("bad", "echo broken; echo because >&2; exit 3");
+    struct answer *a;
+
+    (void)state;
+    start_agent();
+    a = expect(PROC_OP_START, "bad", &s, CODE_COMMAND);
+    assert_string_equal(a->text, "Script exit code non-zero. Error msessage: [broken\nbecause\n]");
+    s.control.start_cmd = "echo again; exit 3"; /* what was said before is not */
+    a = expect(PROC_OP_START, "bad", &s, CODE_COMMAND);
+    assert_string_equal(a->text, "Script exit code non-zero. Error msessage: [again\n]");
+    s.control.start_cmd = "true"; /* ends well, and nothing runs */
+    a = expect(PROC_OP_START, "bad", &s, CODE_CHECK);
+    assert_int_equal(strncmp(a->text, "start process (bad) failed, for post-check status not alive",
+                             strlen("start process (bad) failed, for post-check status not alive")),
+                     0);
+    s.identity.setup_path = world_text("%s/nowhere", rig.dir);
+    a = expect(PROC_OP_START, "bad", &s, CODE_COMMAND);
+    assert_non_null(strstr(a->text, "nowhere: No such file or directory"));
+}
+
+static void a_command_that_takes_too_long_is_ended_with_its_children(void **state)
+{
+    struct proc_spec s = spec_of("slow", "echo begun; ./victim --name slow; true");
+    struct answer *a;
+
+    (void)state;
+    s.policy.op_timeout_s = 2;
+    s.identity.proc_name = "other";
+    start_agent();
+    a = expect(PROC_OP_START, "slow", &s, CODE_TIMEOUT);
+    assert_non_null(strstr(a->text, "longer than 2 s"));
+    assert_non_null(strstr(a->text, "begun"));
+}
+
+static void users_and_fields_that_are_not_there_are_named(void **state)
+{
+    struct proc_spec s = spec_of("p", "true");
+    struct answer *a;
+
+    (void)state;
+    start_agent();
+    s.identity.user = "no-such-user-here";
+    a = expect(PROC_OP_START, "p", &s, CODE_USER);
+    assert_non_null(strstr(a->text, "no-such-user-here"));
+    s.identity.user = "";
+    a = expect(PROC_OP_STOP, "p", &s, CODE_PARAM);
+    assert_string_equal(a->text, "spec.identity.user: required for this operation");
+    shape_defaults(&proc_spec_shape, &s);
+    expect(PROC_OP_QUERY, "p", &s, CODE_OK);
+    expect(PROC_OP_UNHOST, "p", &s, CODE_OK);
+    expect(PROC_OP_START, "p", &s, CODE_NO_COMMAND);
+    expect(PROC_OP_KILL, "p", &s, CODE_PARAM);
+    expect(5, "p", &s, CODE_UNKNOWN_OP);
+}
+
+static void what_runs_once_is_judged_by_its_exit_code(void **state)
+{
+    struct proc_spec s = spec_of("once", "./victim --life-ms 1500");
+    struct answer *a;
+
+    (void)state;
+    s.policy.kind = PROC_RUN_ONCE;
+    s.policy.has_kind = PRESENCE_GIVEN;
+    start_agent();
+    a = expect(PROC_OP_START, "once", &s, CODE_OK);
+    assert_true(a->hosted);
+    assert_int_equal(a->pid, -1);
+    s.control.start_cmd = "./victim --exit 7";
+    expect(PROC_OP_START, "once", &s, CODE_COMMAND);
+}
+
+static void one_that_ignores_sigterm_is_killed(void **state)
+{
+    struct proc_spec s = spec_of("stubborn", "./victim --ignore-term");
+    int64_t pid;
+
+    (void)state;
+    s.policy.op_timeout_s = 2;
+    start_agent();
+    pid = expect(PROC_OP_START, "stubborn", &s, CODE_OK)->pid;
+    expect(PROC_OP_STOP, "stubborn", &s, CODE_OK);
+    assert_false(lives(pid));
+    pid = expect(PROC_OP_START, "stubborn", &s, CODE_OK)->pid;
+    s.control.stop_cmd = "true";
+    expect(PROC_OP_STOP, "stubborn", &s, CODE_CHECK);
+    assert_true(lives(pid)); /* it is left alone */
+}
+
+/* ---- hosting */
+
+static void a_hosted_process_that_is_killed_comes_back(void **state)
+{
+    static const char *const lines[] = { "./victim --life-ms 50000",
+                                         "./victim --daemonize --pid-file hosted.pid" };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+        struct proc_spec s = spec_of("hosted", lines[i]);
+        int64_t pid;
+        struct answer *a;
+
+        start_agent();
+        pid = expect(PROC_OP_START, "hosted", &s, CODE_OK)->pid;
+        rig.events[0] = '\0';
+        assert_int_equal(kill((pid_t)pid, SIGKILL), 0);
+        TURN_UNTIL(rig.told_status == PROC_STOPPED);
+        a = expect(PROC_OP_QUERY, "hosted", &s, CODE_OK);
+        TURN_UNTIL(strstr(rig.events, "process_restart_success"));
+        a = expect(PROC_OP_QUERY, "hosted", &s, CODE_OK);
+        assert_true(a->pid > 0 && a->pid != pid && lives(a->pid) && a->hosted);
+        expect(PROC_OP_KILL, "hosted", &s, CODE_OK);
+        stop_agent();
+    }
+}
+
+static void an_exit_is_told_with_its_reason(void **state)
+{
+    struct proc_spec s = spec_of("exit", "./victim --crash-signal 11 --crash-ms 1500");
+    struct answer *a;
+
+    (void)state;
+    s.policy.start_retries = 0;
+    s.policy.has_retries = PRESENCE_GIVEN;
+    start_agent();
+    expect(PROC_OP_START, "exit", &s, CODE_OK);
+    expect(PROC_OP_UNHOST, "exit", &s, CODE_OK);
+    TURN_UNTIL(rig.told_status == PROC_STOPPED);
+    a = expect(PROC_OP_QUERY, "exit", &s, CODE_OK);
+    assert_int_equal(a->pid, -1);
+    assert_string_equal(a->why, "ended by signal 11");
+}
+
+/* ---- the agent itself ends */
+
+static size_t count_lines(const char *text)
+{
+    size_t n = 0;
+
+    for (; *text; text++)
+        n += *text == '\n';
+    return n;
+}
+
+/* What a process said shows how often it was begun: once each time. */
+static size_t times_begun(const char *name)
+{
+    return count_lines(world_read(world_text("%s/output/space%%3A%s", rig.data, name)));
+}
+
+/* In a process of its own, which is killed while the loop turns. */
+static void run_and_be_killed(const struct proc_spec *fore, const struct proc_spec *daemon,
+                              bool is_early)
+{
+    pid_t pid = fork();
+    int status;
+
+    if (pid == 0) {
+        start_agent();
+        tell(PROC_OP_START, "fore", fore);
+        tell(PROC_OP_START, "daemon", daemon);
+        while (is_early ? times_begun("fore") + times_begun("daemon") < 2
+                        : !(rig.answers[1].has_come && rig.answers[2].has_come))
+            turn();
+        raise(SIGKILL);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+}
+
+static void a_killed_agent_is_followed_by_one_that_knows_all(void **state)
+{
+    for (int is_early = 0; is_early < 2; is_early++) {
+        struct proc_spec fore, daemon;
+        struct answer *a;
+        int64_t pid;
+
+        set_up(state);
+        fore = spec_of("fore", "./victim");
+        daemon = spec_of("daemon", "./victim --daemonize --pid-file daemon.pid");
+        run_and_be_killed(&fore, &daemon, is_early);
+        rig.item = 2;
+        start_agent();
+        if (is_early)
+            TURN_UNTIL(rig.answers[1].has_come && rig.answers[2].has_come);
+        a = expect(PROC_OP_QUERY, "fore", &fore, CODE_OK);
+        assert_true(a->hosted && lives(a->pid));
+        pid = a->pid;
+        a = expect(PROC_OP_QUERY, "daemon", &daemon, CODE_OK);
+        assert_true(a->hosted && lives(a->pid));
+        assert_int_equal(strtoll(world_read(daemon.identity.pid_path), NULL, 10), a->pid);
+        assert_int_equal(times_begun("fore"), 1);
+        assert_int_equal(times_begun("daemon"), 1);
+        assert_int_equal(kill((pid_t)pid, SIGKILL), 0); /* and it looks after them */
+        TURN_UNTIL(strstr(rig.events, "process_restart_success"));
+        assert_int_equal(times_begun("fore"), 2);
+        tear_down(state);
+    }
+}
+
+static int pass_over(void *arg, uint8_t type, const char *body, size_t n, struct err *err)
+{
+    (void)arg;
+    (void)type;
+    (void)body;
+    (void)n;
+    (void)err;
+    return 0;
+}
+
+static void a_folder_belongs_to_one_agent(void **state)
+{
+    struct agent *first;
+    struct loop *loop;
+    struct err err = { 0 };
+
+    (void)state;
+    start_agent();
+    first = rig.agent;
+    loop = rig.loop;
+    assert_int_equal(try_agent(&err), -1);
+    assert_int_equal(err.code, ERR_CONFLICT);
+    rig.agent = first;
+    rig.loop = loop;
+}
+
+static void a_damaged_journal_is_named_and_left_as_it_is(void **state)
+{
+    struct proc_spec s = spec_of("p", "true");
+    char *journal = strdup(world_text("%s/journal", rig.data));
+    struct err err = { 0 };
+    struct stat before, after;
+    int fd;
+
+    (void)state;
+    start_agent();
+    expect(PROC_OP_UNHOST, "p", &s, CODE_OK);
+    stop_agent();
+    fd = open(journal, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(pwrite(fd, "\xff", 1, 60), 1);
+    close(fd);
+    assert_int_equal(stat(journal, &before), 0);
+    assert_int_equal(try_agent(&err), -1);
+    assert_int_equal(err.code, ERR_MALFORMED);
+    assert_non_null(strstr(err.text, journal));
+    assert_non_null(strstr(err.text, "move the file away"));
+    assert_int_equal(stat(journal, &after), 0);
+    assert_int_equal(after.st_size, before.st_size);
+    assert_int_equal(after.st_mtim.tv_nsec, before.st_mtim.tv_nsec);
+    free(journal);
+}
+
+/* A journal of another boot says nothing of what runs now; but there is the pid file. */
+static void after_another_boot_processes_are_looked_for_anew(void **state)
+{
+    enum { RECORD_BOOT = 255 };
+    struct proc_spec s = spec_of("fore", "./victim");
+    const char *journal_path = world_text("%s/journal", rig.data);
+    struct journal_report report;
+    struct journal *journal;
+    struct err err = { 0 };
+    struct answer *a;
+    int64_t pid;
+
+    (void)state;
+    start_agent();
+    pid = expect(PROC_OP_START, "fore", &s, CODE_OK)->pid;
+    stop_agent();
+    assert_int_equal(journal_open(journal_path, pass_over, NULL, &journal, &report, &err), 0);
+    journal_append(journal, RECORD_BOOT, "another", strlen("another"));
+    assert_int_equal(journal_flush(journal, &err), 0);
+    journal_close(journal);
+    start_agent();
+    a = expect(PROC_OP_QUERY, "fore", &s, CODE_OK);
+    assert_true(a->hosted);
+    assert_int_equal(a->pid, pid);
+    assert_int_equal(times_begun("fore"), 1);
+}
+
+static void a_journal_that_has_grown_is_written_anew(void **state)
+{
+    enum { TIMES = 200, LINE = 16000 };
+    struct proc_spec s = spec_of("fore", "./victim");
+    const char *journal = world_text("%s/journal", rig.data);
+    char *line = xalloc(LINE + 1);
+    struct answer *a;
+    struct stat st;
+    int64_t pid;
+
+    (void)state;
+    memset(line, 'x', LINE);
+    memcpy(line, "./victim --print ", strlen("./victim --print "));
+    start_agent();
+    pid = expect(PROC_OP_START, "fore", &s, CODE_OK)->pid;
+    s.control.start_cmd = line;
+    for (int i = 0; i < TIMES; i++)
+        expect(PROC_OP_HOST, "fore", &s, CODE_OK);
+    assert_int_equal(stat(journal, &st), 0);
+    assert_true(st.st_size < 4 << 20);
+    assert_true((int64_t)TIMES * 2 * LINE > 4 << 20);
+    stop_agent();
+    start_agent();
+    a = expect(PROC_OP_QUERY, "fore", &s, CODE_OK);
+    assert_true(a->hosted);
+    assert_int_equal(a->pid, pid);
+    free(line);
+}
+
+static void hello_says_who_we_are_and_the_digest_of_all(void **state)
+{
+    struct proc_spec s = spec_of("p", "true");
+    struct message_hello hello = { 0 };
+
+    (void)state;
+    start_agent();
+    expect(PROC_OP_STOP, "p", &s, CODE_NOT_RUNNING);
+    agent_fill_hello(rig.agent, &hello);
+    assert_string_equal(hello.agent_version, HOLDFAST_VERSION);
+    assert_int_equal(strlen(hello.boot_id), BOOT_ID_SIZE - 1);
+    assert_true(*hello.hostname);
+    assert_string_equal(hello.digest, rig.told_digest);
+}
+
+static void an_ordinary_user_starts_only_his_own(void **state)
+{
+    struct proc_spec s = spec_of("p", "true");
+
+    (void)state;
+    if (geteuid() == 0)
+        skip();
+    s.identity.user = "root";
+    start_agent();
+    expect(PROC_OP_START, "p", &s, CODE_DENIED);
+}
+
+/* ---- when the system fails */
+
+static void no_command_is_run_before_its_record_is_on_the_disk(void **state)
+{
+    static const struct {
+        const char *call;
+        int error;
+    } cases[] = { { "write", ENOSPC }, { "fdatasync", EIO } };
+
+    (void)state;
+    start_agent();
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct proc_spec s = spec_of("p", "echo ran; exit 1");
+        struct answer *a;
+        size_t before = times_begun("p");
+
+        sys_fault(cases[i].call, 1, cases[i].error);
+        a = tell(PROC_OP_START, "p", &s);
+        TURN_UNTIL(sys_fault_hit());
+        turn();
+        assert_false(a->is_taken);
+        assert_int_equal(times_begun("p"), before);
+        TURN_UNTIL(a->has_come); /* the disk can be written again, and is */
+        assert_true(a->is_taken);
+        assert_int_equal(a->code, CODE_COMMAND);
+        assert_int_equal(times_begun("p"), before + 1);
+    }
+}
+
+static void calls_that_fail_are_tried_again_or_told(void **state)
+{
+    static const struct {
+        const char *call;
+        int error;
+    } cases[] = { { "clone3", EAGAIN }, { "pidfd_open", EMFILE }, { "openat", EMFILE },
+                  { "open", EMFILE },   { "waitid", EINVAL },     { "execve", EACCES } };
+
+    (void)state;
+    start_agent();
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct proc_spec s = spec_of("p", "./victim");
+        struct answer *a;
+
+        sys_fault(cases[i].call, 1, cases[i].error);
+        a = ask(PROC_OP_START, "p", &s);
+        sys_fault("any", 0, 0);
+        if (a->code != CODE_OK && a->code != CODE_COMMAND && a->code != CODE_CHECK)
+            fail_msg("%s: code %d: %s", cases[i].call, (int)a->code, a->text);
+        a = ask(PROC_OP_KILL, "p", &s);
+        assert_true(a->code == CODE_OK || a->code == CODE_NOT_RUNNING);
+    }
+}
+
+static int open_files(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    int n = 0;
+
+    while (readdir(dir))
+        n++;
+    closedir(dir);
+    return n;
+}
+
+static void a_hundred_operations_leave_no_descriptor_behind(void **state)
+{
+    static const int64_t ops[] = { PROC_OP_QUERY, PROC_OP_RELOAD, PROC_OP_UNHOST, PROC_OP_HOST };
+    struct proc_spec s = spec_of("p", "./victim"), bad = spec_of("q", "exit 1");
+    int before;
+
+    (void)state;
+    s.control.reload_cmd = "true";
+    start_agent();
+    expect(PROC_OP_START, "p", &s, CODE_OK);
+    expect(PROC_OP_START, "q", &bad, CODE_COMMAND);
+    before = open_files();
+    for (int i = 0; i < 25; i++) {
+        for (size_t n = 0; n < ARRAY_LEN(ops); n++)
+            expect(ops[n], "p", &s, CODE_OK);
+        expect(PROC_OP_START, "q", &bad, CODE_COMMAND);
+    }
+    assert_int_equal(open_files(), before);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_foreground_process_goes_through_all_operations),
+        TEST(a_daemon_goes_through_all_operations),
+        TEST(what_a_failing_command_said_is_in_its_result),
+        TEST(a_command_that_takes_too_long_is_ended_with_its_children),
+        TEST(users_and_fields_that_are_not_there_are_named),
+        TEST(what_runs_once_is_judged_by_its_exit_code),
+        TEST(one_that_ignores_sigterm_is_killed),
+        TEST(a_hosted_process_that_is_killed_comes_back),
+        TEST(an_exit_is_told_with_its_reason),
+        cmocka_unit_test(a_killed_agent_is_followed_by_one_that_knows_all),
+        TEST(a_folder_belongs_to_one_agent),
+        TEST(a_damaged_journal_is_named_and_left_as_it_is),
+        TEST(after_another_boot_processes_are_looked_for_anew),
+        TEST(a_journal_that_has_grown_is_written_anew),
+        TEST(hello_says_who_we_are_and_the_digest_of_all),
+        TEST(an_ordinary_user_starts_only_his_own),
+        TEST(no_command_is_run_before_its_record_is_on_the_disk),
+        TEST(calls_that_fail_are_tried_again_or_told),
+        TEST(a_hundred_operations_leave_no_descriptor_behind),
+    };
+
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
