@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* api.c - see api.h. */
+#include "api/api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_in.h"
+#include "api/gate.h"
+#include "base/mem.h"
+
+struct api *api_new(const struct api_parts *parts)
+{
+    struct api *a = xalloc(sizeof(*a));
+
+    a->parts = *parts;
+    a->apps = apps_new(parts->loop, parts->store);
+    a->started_ms = loop_now_ms(parts->loop);
+    TAILQ_INIT(&a->calls);
+    return a;
+}
+
+void api_stop(struct api *a)
+{
+    if (a)
+        a->is_stopping = true;
+}
+
+/* Whoever is still here is answered, to nobody: that frees the request. */
+void api_free(struct api *a)
+{
+    if (!a)
+        return;
+    while (!TAILQ_EMPTY(&a->calls))
+        call_fail(TAILQ_FIRST(&a->calls), &call_stopping);
+    apps_free(a->apps);
+    map_free(&a->apps_in_work);
+    free(a);
+}
+
+bool api_is_path(const char *path)
+{
+    static const char *const roots[] = { "/api", "/c", "/v1" };
+
+    for (size_t i = 0; i < ARRAY_LEN(roots); i++) {
+        size_t n = strlen(roots[i]);
+
+        if (!strncmp(path, roots[i], n) && (!path[n] || path[n] == '/'))
+            return true;
+    }
+    return false;
+}
+
+static void on_head(void *arg, struct http_req *req)
+{
+    const struct api_door *door = arg;
+    struct call *c = call_new(door->api, door->is_admin, req);
+
+    if (c)
+        gate_head(c);
+}
+
+static void on_request(void *arg, struct http_req *req)
+{
+    (void)arg;
+    call_start(req->user);
+}
+
+/* A call whose request is ours goes on without a client; another ends here. */
+static void on_gone(void *arg, struct http_req *req)
+{
+    (void)arg;
+    if (!req->is_owned && req->user)
+        call_free(req->user);
+}
+
+static void on_trouble(void *arg, const struct err *err)
+{
+    const struct api_door *door = arg;
+
+    LOG(door->api->parts.log, LOG_WARN, "cannot accept connections for a moment", log_err(err));
+}
+
+const struct http_owner api_owner = { on_head, on_request, on_gone, on_trouble };

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* call.h - one request on its way: admitted (gate.h), read by its route's shape, done by the
+ * route's handler, and answered in its dialect.
+ *
+ * A call is made when the head of its request has come, and ends with the answer.  What is
+ * built for it lives in its arena, which is the request's.  A handler has c->ask, and ends
+ * the call exactly once, now or from a later event: by call_finish(), call_data() and
+ * call_end(), or call_fail().  The call is gone then.  Whether the client is still there
+ * makes no difference to it. */
+#ifndef API_CALL_H
+#define API_CALL_H
+
+#include <stdbool.h>
+#include <sys/queue.h>
+
+#include "api/api.h"
+#include "api/apps.h"
+#include "api/dialect.h"
+#include "wire/shape.h"
+
+struct route;
+
+enum { REQUEST_ID_BYTES = 16, REQUEST_ID_SIZE = 2 * REQUEST_ID_BYTES + 1 };
+
+struct call {
+    struct api *api;
+    struct http_req *req;
+    struct arena *arena;
+    const struct dialect *dialect;
+    const struct route *route;
+    const char *rest; /* of the path, what the route's "*" stands for */
+    char request_id[REQUEST_ID_SIZE];
+    bool is_admin; /* came in by the admin door */
+    const struct app *app;
+    const char *user;  /* as the caller says, not proven */
+    void *ask;         /* the struct of route->in; NULL if it has none */
+    size_t held_bytes; /* of api->strange_bytes */
+    struct buf out;
+    TAILQ_ENTRY(call) link;
+};
+
+/* Finds dialect and route, and answers at once if there is none; NULL then. */
+struct call *call_new(struct api *api, bool is_admin, struct http_req *req);
+void call_free(struct call *c);   /* without an answer: the request is gone, or not owned */
+void call_start(struct call *c);  /* the body is there */
+void call_settle(struct call *c); /* its body no longer counts as a stranger's */
+
+void call_finish(struct call *c, const struct shape *s, const void *data);
+struct buf *call_data(struct call *c); /* where a success writes its data, as JSON */
+void call_end(struct call *c);         /* and that was it */
+void call_fail(struct call *c, const struct err *err);
+void call_refuse(struct call *c, enum refusal why, const char *about);
+extern const struct err call_stopping; /* why those fail who come too late */
+
+/* For handlers. */
+bool call_may_see(const struct call *c, const struct fleet_host *h); /* its business */
+bool call_has_limits(const struct call *c); /* to some namespaces or businesses */
+
+#endif

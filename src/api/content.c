@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* content.c - see content.h. */
+#include "api/content.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "model/code.h"
+#include "model/proc.h"
+#include "wire/json.h"
+
+const char *result_text(const struct task_item *item)
+{
+    if (item->code == CODE_OK)
+        return "success";
+    return item->text && *item->text ? item->text : code_get((int)item->code)->text[LANG_EN];
+}
+
+/* ---- members of objects */
+
+static void put_name(struct buf *b, const char *name)
+{
+    size_t n = b->len;
+
+    if (n && buf_data(b)[n - 1] != '{')
+        buf_addc(b, ',');
+    buf_addc(b, '"');
+    buf_puts(b, name);
+    buf_add(b, "\":", 2);
+}
+
+static void put_text(struct buf *b, const char *name, const char *text)
+{
+    put_name(b, name);
+    buf_quote(b, text ? text : "", text ? strlen(text) : 0);
+}
+
+static void put_int(struct buf *b, const char *name, int64_t n)
+{
+    put_name(b, name);
+    buf_put_int(b, n);
+}
+
+static void put_number(struct buf *b, const char *name, double d)
+{
+    put_name(b, name);
+    json_put_double(b, d);
+}
+
+static void put_bool(struct buf *b, const char *name, bool is)
+{
+    put_name(b, name);
+    buf_puts(b, is ? "true" : "false");
+}
+
+/* Times that are texts of numbers. */
+static const char *or_zero(const char *text)
+{
+    return text && *text ? text : "0";
+}
+
+/* ---- a status query */
+
+/* "utctime" is local time and "utctime2" is UTC, as their examples have it.  The host does
+ * not tell its time zone, so it is ours. */
+static void put_time(struct buf *b, int64_t wall_s)
+{
+    time_t t = (time_t)wall_s;
+    struct tm local, utc;
+    char text[64];
+
+    localtime_r(&t, &local);
+    gmtime_r(&t, &utc);
+    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local);
+    put_text(b, "utctime", text);
+    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &utc);
+    put_text(b, "utctime2", text);
+    put_int(b, "timezone", local.tm_gmtoff / 3600);
+}
+
+static void put_use(struct buf *b, const struct proc_view *v)
+{
+    put_number(b, "cpuUsage", v->cpu_percent);
+    put_number(b, "cpuUsageAve", v->cpu_percent_avg);
+    put_number(b, "phyMemUsage", v->mem_percent);
+    put_int(b, "usePhyMem", v->mem_bytes);
+    put_int(b, "diskSize", -1);
+    put_text(b, "freeVMem", "0");
+    put_int(b, "pid", v->pid > 0 ? v->pid : -1);
+    put_text(b, "startTime", v->start_time);
+    put_text(b, "stat", v->stat);
+    put_text(b, "utime", or_zero(v->utime));
+    put_text(b, "stime", or_zero(v->stime));
+    put_int(b, "threadCount", v->threads);
+    put_int(b, "elapsedTime", v->elapsed_s);
+}
+
+static void put_instance(struct buf *b, const struct task_item *item, int64_t form)
+{
+    const struct proc_view *v = &item->view;
+
+    buf_addc(b, '{');
+    put_text(b, "cmdline", v->cmdline);
+    put_text(b, "processName", form == TASK_FORM_JOB ? item->proc_name : item->name);
+    put_text(b, "version", v->version);
+    put_text(b, "health", v->health);
+    put_bool(b, "isAuto", v->hosted);
+    put_use(b, v);
+    put_int(b, "register_time", v->register_s);
+    put_int(b, "last_start_time", v->last_start_s);
+    put_int(b, "report_time", v->report_s ? v->report_s : item->done_ms / 1000);
+    buf_addc(b, '}');
+}
+
+static void put_status(struct buf *b, const struct task_item *item, int64_t form, const char *ip)
+{
+    buf_addc(b, '{');
+    put_text(b, "ip", ip);
+    put_text(b, "bk_agent_id", item->agent);
+    put_time(b, item->done_ms / 1000);
+    buf_puts(b, ",\"process\":[{");
+    put_text(b, "procname", item->proc_name);
+    buf_puts(b, ",\"instance\":[");
+    put_instance(b, item, form);
+    buf_puts(b, "]}]}");
+}
+
+/* ---- every other operation */
+
+static void put_value(struct buf *b, const struct task_item *item)
+{
+    buf_puts(b, "{\"value\":[{");
+    put_text(b, "procName", item->proc_name);
+    put_text(b, "setupPath", item->setup_path);
+    put_text(b, "funcID", "");
+    put_text(b, "instanceID", "");
+    put_text(b, "bk_agent_id", item->agent);
+    put_text(b, "result", result_text(item));
+    put_bool(b, "isAuto", item->view.hosted);
+    buf_puts(b, "}]}");
+}
+
+void content_write(const struct task_item *item, int64_t form, const char *ip, struct buf *out)
+{
+    if (item->code == CODE_WAITING)
+        return;
+    if (item->op == PROC_OP_QUERY)
+        put_status(out, item, form, ip);
+    else
+        put_value(out, item);
+}
+
+void result_write(const struct task_item *item, int64_t form, const char *ip, struct buf *scratch,
+                  struct buf *out)
+{
+    const char *text = result_text(item);
+
+    buf_truncate(scratch, 0);
+    content_write(item, form, ip, scratch);
+    buf_puts(out, "{\"error_code\":");
+    buf_put_int(out, item->code);
+    buf_puts(out, ",\"error_msg\":");
+    buf_quote(out, text, strlen(text));
+    buf_puts(out, ",\"content\":");
+    buf_quote(out, buf_data(scratch), scratch->len);
+    buf_addc(out, '}');
+}

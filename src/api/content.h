@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* content.h - one result as GSE's clients read it.
+ *
+ * Four of them parse `content`, two of those with strict types: an integer is never written
+ * as 0.0, what is a string stays one, a process that does not run has pid -1, and there is
+ * exactly one element wherever there is a list. */
+#ifndef API_CONTENT_H
+#define API_CONTENT_H
+
+#include "base/buf.h"
+#include "server/tasks.h"
+
+/* Appends {"error_code":...,"error_msg":...,"content":"..."}.  `ip` is the host's, "" if it
+ * is not known; `scratch` is the caller's, and is overwritten. */
+void result_write(const struct task_item *item, int64_t form, const char *ip, struct buf *scratch,
+                  struct buf *out);
+
+/* Appends the content alone, not yet as a string; nothing while the item is waiting. */
+void content_write(const struct task_item *item, int64_t form, const char *ip, struct buf *out);
+
+/* What error_msg says. */
+const char *result_text(const struct task_item *item);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* task_seen.c - see task_seen.h. */
+#include "api/task_seen.h"
+
+#include <string.h>
+
+#include "api/api_in.h"
+#include "model/code.h"
+
+struct reading {
+    struct call *call;
+    const char *id;
+    task_seen_fn *fn;
+};
+
+static bool may_see(const struct call *c, const struct task_info *task)
+{
+    return !call_has_limits(c) || !strcmp(task->app, c->app->code);
+}
+
+static void on_read(void *arg, const struct task_info *task, const struct err *failure)
+{
+    const struct reading *r = arg;
+    struct err err;
+
+    if (failure && failure->code != CODE_NO_TASK) {
+        call_fail(r->call, failure);
+        return;
+    }
+    if (failure || !may_see(r->call, task)) {
+        err_set(&err, CODE_NO_TASK, "task %s: %s", r->id, code_get(CODE_NO_TASK)->text[LANG_EN]);
+        call_fail(r->call, &err);
+        return;
+    }
+    r->fn(r->call, task);
+}
+
+void task_seen(struct call *c, const char *id, task_seen_fn *fn)
+{
+    struct reading *r = arena_alloc(c->arena, sizeof(*r));
+
+    *r = (struct reading){ c, id, fn };
+    tasks_read(c->api->parts.tasks, id, on_read, r);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* v1_fleet.c - /v1 of what is there: the server, hosts, processes.  All from memory. */
+#include <string.h>
+
+#include "api/api_in.h"
+#include "api/handlers.h"
+#include "api/hosts.h"
+#include "base/base64.h"
+#include "base/mem.h"
+#include "model/host.h"
+
+void v1_status(struct call *c)
+{
+    const struct api_parts *p = &c->api->parts;
+    const struct fleet_totals *t = fleet_totals(p->fleet);
+    const struct status_view view = {
+        .version = p->version,
+        .uptime_s = (loop_now_ms(p->loop) - c->api->started_ms) / 1000,
+        .hosts = t->hosts,
+        .online = t->online,
+        .processes = t->procs,
+        .running = t->running,
+        .hosted = t->hosted,
+        .open_tasks = tasks_open(p->tasks),
+    };
+
+    call_finish(c, &status_view_shape, &view);
+}
+
+/* ---- hosts */
+
+static int64_t count_running(const struct fleet_host *h)
+{
+    int64_t n = 0;
+
+    for (size_t i = 0; i < h->n_procs; i++)
+        n += h->procs[i]->view.status == PROC_RUNNING;
+    return n;
+}
+
+static struct host_view view_host(const struct fleet_host *h)
+{
+    return (struct host_view){
+        .agent_id = h->agent_id,
+        .ip = h->ip,
+        .hostname = h->hostname,
+        .version = h->version,
+        .cloud_id = h->cloud_id,
+        .biz_id = h->biz_id,
+        .online = h->epoch != 0,
+        .since_s = h->since_ms / 1000,
+        .joined_s = h->joined_ms / 1000,
+        .processes = (int64_t)h->n_procs,
+        .running = count_running(h),
+    };
+}
+
+void v1_hosts(struct call *c)
+{
+    const struct page_ask *ask = c->ask;
+    struct host_view *views = arena_alloc(c->arena, (size_t)ask->limit * sizeof(*views));
+    struct host_page page = { .hosts = { views, 0 }, .next = "" };
+    const struct fleet_host *h = hosts_next(c, ask->after);
+
+    for (; h && page.hosts.n < (size_t)ask->limit; h = hosts_next(c, h->agent_id))
+        views[page.hosts.n++] = view_host(h);
+    if (h && page.hosts.n)
+        page.next = views[page.hosts.n - 1].agent_id;
+    call_finish(c, &host_page_shape, &page);
+}
+
+/* ---- where a page of processes ended: agent, namespace and name, a line each; in base64,
+ * so that nobody takes it apart */
+
+enum { CURSOR_BYTES_MAX = 768 };
+
+struct cursor {
+    const char *agent, *space, *name;
+};
+
+static const char *cursor_write(const struct process_view *v, struct arena *a)
+{
+    const char *text = arena_printf(a, "%s\n%s\n%s", v->agent_id, v->view.space, v->view.name);
+    size_t n = strlen(text);
+    char *to = arena_bytes(a, BASE64_SIZE(n));
+
+    base64_write(text, n, to);
+    return to;
+}
+
+static const char *cut_line(char **at)
+{
+    char *line = *at, *end = strchr(line, '\n');
+
+    *at = end ? end + 1 : NULL;
+    if (end)
+        *end = '\0';
+    return line;
+}
+
+static int cursor_read(const char *text, struct arena *a, struct cursor *ret, struct err *err)
+{
+    size_t n = strlen(text) * 3 / 4;
+    char *at = arena_alloc(a, n + 1);
+
+    *ret = (struct cursor){ "", "", "" };
+    if (!*text)
+        return 0;
+    if (n <= CURSOR_BYTES_MAX && base64_read(text, at, n) && !memchr(at, '\0', n)) {
+        ret->agent = cut_line(&at);
+        ret->space = at ? cut_line(&at) : "";
+        ret->name = at ? cut_line(&at) : "";
+        if (*ret->agent && *ret->space && *ret->name && !at)
+            return 0;
+    }
+    return err_set(err, ERR_INVALID, "after: must be what `next` of the page before was");
+}
+
+/* ---- processes */
+
+struct listing {
+    struct call *call;
+    const struct process_ask *ask;
+    struct process_view *views;
+    size_t n;
+    bool more; /* there was one too many */
+};
+
+static bool is_wanted(const struct listing *l, const struct fleet_proc *p)
+{
+    const struct process_ask *ask = l->ask;
+
+    return (!*ask->space || !strcmp(ask->space, p->space)) &&
+           (!*ask->name || !strcmp(ask->name, p->name)) &&
+           app_may_space(&l->call->app->permissions, p->space);
+}
+
+static bool is_after(const struct fleet_proc *p, const struct cursor *at)
+{
+    int order = strcmp(p->space, at->space);
+
+    return order > 0 || (order == 0 && strcmp(p->name, at->name) > 0);
+}
+
+/* Those of one host, from behind `at` if it has a place there. */
+static void list_host(struct listing *l, const struct fleet_host *h, const struct cursor *at)
+{
+    for (size_t i = 0; i < h->n_procs && !l->more; i++) {
+        const struct fleet_proc *p = h->procs[i];
+
+        if (!is_wanted(l, p) || (at && !is_after(p, at)))
+            continue;
+        if (l->n == (size_t)l->ask->limit) {
+            l->more = true;
+            return;
+        }
+        l->views[l->n++] =
+            (struct process_view){ h->agent_id, h->ip, h->cloud_id, h->epoch != 0, p->view };
+    }
+}
+
+static void list_all(struct listing *l, const struct cursor *at)
+{
+    const struct fleet_host *begun =
+        *at->agent ? fleet_find(l->call->api->parts.fleet, at->agent) : NULL;
+
+    if (begun && !strcmp(begun->agent_id, at->agent) && call_may_see(l->call, begun))
+        list_host(l, begun, at);
+    for (const struct fleet_host *h = hosts_next(l->call, at->agent); h && !l->more;
+         h = hosts_next(l->call, h->agent_id))
+        list_host(l, h, NULL);
+}
+
+static void list_one(struct listing *l, const struct fleet_host *h, const struct cursor *at)
+{
+    int order = strcmp(h->agent_id, at->agent);
+
+    if (order >= 0 && call_may_see(l->call, h))
+        list_host(l, h, order == 0 ? at : NULL);
+}
+
+static void finish_listing(struct listing *l)
+{
+    struct process_page page = { { l->views, l->n }, "" };
+
+    if (l->more)
+        page.next = cursor_write(&l->views[l->n - 1], l->call->arena);
+    call_finish(l->call, &process_page_shape, &page);
+}
+
+void v1_processes(struct call *c)
+{
+    const struct process_ask *ask = c->ask;
+    struct listing l = { .call = c, .ask = ask };
+    const struct fleet_host *h;
+    struct cursor at;
+    struct err err;
+
+    if (cursor_read(ask->after, c->arena, &at, &err)) {
+        call_fail(c, &err);
+        return;
+    }
+    l.views = arena_alloc(c->arena, (size_t)ask->limit * sizeof(*l.views));
+    h = *ask->host ? hosts_find(c, ask->host) : NULL;
+    if (h)
+        list_one(&l, h, &at);
+    else if (!*ask->host)
+        list_all(&l, &at);
+    finish_listing(&l);
+}

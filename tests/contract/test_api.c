@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* The route table row by row, and the documents' own request through the whole server side:
+ * HTTP, gate, tasks, hub and store are the real ones, the agent is played. */
+#include <jansson.h>
+
+#include "api/routes.h"
+#include "base/file.h"
+#include "link/message.h"
+#include "model/code.h"
+#include "store/store_hosts.h"
+#include "tests/unit/api/world.h"
+
+/* ---- the table */
+
+static void every_route_says_all_it_must(void **state)
+{
+    (void)state;
+    for (const struct route *r = routes; r->path; r++) {
+        unsigned known = 0;
+
+        for (int kind = 0; kind < DIALECTS; kind++)
+            known |= r->served >> kind & 1 ? dialects[kind].methods : 0;
+        if (!r->served || r->served >> DIALECTS)
+            fail_msg("%s: is served in no dialect we know", r->path);
+        if (!(r->methods & known))
+            fail_msg("%s: no method that its dialects know", r->path);
+        if (r->right != APP_READ && r->right != APP_OPERATE && r->right != APP_ADMIN)
+            fail_msg("%s: needs exactly one right", r->path);
+        if (!r->handle || !r->doc || !*r->doc || r->doc[strlen(r->doc) - 1] != '.')
+            fail_msg("%s: needs a handler and a sentence about it", r->path);
+        if (r->body_max > HTTP_BODY_MAX || ((r->methods & METHOD_POST) && !r->body_max))
+            fail_msg("%s: its body is bounded by nothing, or by too little", r->path);
+        if ((r->methods & METHOD_POST) && !r->in)
+            fail_msg("%s: what does it take?", r->path);
+        if ((r->methods == METHOD_GET) && r->right == APP_OPERATE)
+            fail_msg("%s: who reads changes nothing", r->path);
+        if ((r->served & SERVED_V1) && (r->served != SERVED_V1 || !r->out))
+            fail_msg("%s: a row of /v1 stands alone and says what it gives", r->path);
+        if (!(r->served & SERVED_V1) && strchr(r->path, '/'))
+            fail_msg("%s: must be a name", r->path);
+    }
+}
+
+/* Every row is found by its own path, in each dialect it is served in; and by no other row's. */
+static void every_route_is_found(void **state)
+{
+    static const char *const roots[DIALECTS] = { "/api/c/compapi/v2/gse/",
+                                                 "/api/bk-gse/prod/api/v2/proc/", "" };
+
+    (void)state;
+    for (const struct route *r = routes; r->path; r++) {
+        for (int kind = 0; kind < DIALECTS; kind++) {
+            unsigned method = r->methods & dialects[kind].methods;
+            char path[256];
+            struct route_found found;
+
+            if (!(r->served >> kind & 1))
+                continue;
+            snprintf(path, sizeof(path), "%s%s", roots[kind], r->path);
+            if (path[strlen(path) - 1] == '*')
+                path[strlen(path) - 1] = 'x';
+            route_find(path, method & -method, &found);
+            assert_int_equal(found.dialect, kind);
+            assert_ptr_equal(found.route, r);
+        }
+    }
+}
+
+/* Nobody gets anywhere without credentials, whatever the row. */
+static void no_route_lets_a_stranger_in(void **state)
+{
+    static const char *const roots[DIALECTS] = { "/api/c/compapi/v2/gse/", "/api/v2/proc/", "" };
+    static const char *const says[DIALECTS] = { "\"code\":1306000,", "\"code\":1640001,",
+                                                "\"code\":\"UNAUTHORIZED\"," };
+    struct world *w = *state;
+
+    for (const struct route *r = routes; r->path; r++) {
+        for (int kind = 0; kind < DIALECTS; kind++) {
+            bool is_post = r->methods & dialects[kind].methods & METHOD_POST;
+            char path[256];
+
+            if (!(r->served >> kind & 1))
+                continue;
+            snprintf(path, sizeof(path), "%s%s", roots[kind], r->path);
+            world_ask(w, is_post ? "POST" : "GET", path, "", is_post ? "{}" : NULL);
+            if (!strstr(w->body, says[kind]))
+                fail_msg("%s: %s", path, w->body);
+        }
+    }
+}
+
+/* ---- the way of an operation */
+
+struct server {
+    struct world w; /* first: tests that need no more get it too */
+    struct fleet *fleet;
+    struct tasks *tasks;
+    int64_t epoch;
+    size_t sent;
+    char task[64]; /* of the last command */
+    int64_t item, op;
+};
+
+static void on_send(void *arg, const char *agent, int64_t epoch, unsigned type,
+                    const struct shape *s, const void *message)
+{
+    struct server *v = arg;
+    const struct message_command *command = message;
+
+    (void)s;
+    if (type != MESSAGE_COMMAND)
+        return;
+    assert_string_equal(agent, "a1");
+    assert_int_equal(epoch, v->epoch);
+    v->sent++;
+    v->item = command->item;
+    v->op = command->op;
+    snprintf(v->task, sizeof(v->task), "%s", command->task);
+}
+
+static const struct tasks_hands hands = { on_send };
+
+static void put_host(struct server *v)
+{
+    const struct host_row row = { "a1", 1, "10.0.0.1", 2, "host", "0.1", "", "", 1000 };
+    const struct session_open_ask ask = { "a1", "here", 1000 };
+    struct list rows;
+
+    store_rig_do(&v->w.store, &store_host_put, &row, NULL);
+    store_rig_do(&v->w.store, &store_session_open, &ask, &rows);
+    v->epoch = ROW(session_row, rows, 0)->epoch;
+    fleet_put_host(v->fleet, &row);
+    fleet_set_session(v->fleet, "a1", v->epoch, 1000);
+    tasks_on_session(v->tasks, "a1", v->epoch);
+}
+
+static int setup(void **state)
+{
+    struct server *v = xalloc(sizeof(*v));
+    struct err err;
+
+    world_init(&v->w);
+    v->fleet = fleet_new(v->w.rig.loop, NULL, v->w.store.store);
+    v->tasks = tasks_new(v->w.rig.loop, NULL, v->w.store.store, v->fleet, &hands, v);
+    assert_int_equal(fleet_load(v->fleet, &err), 0);
+    assert_int_equal(tasks_load(v->tasks, &err), 0);
+    put_host(v);
+    world_open(&v->w, v->fleet, v->tasks);
+    *state = v;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct server *v = *state;
+
+    world_close_doors(&v->w);
+    api_stop(v->w.api);
+    tasks_free(v->tasks);
+    fleet_free(v->fleet);
+    world_done(&v->w);
+    free(v);
+    return 0;
+}
+
+/* What the agent says of the last command. */
+static void play_agent(struct server *v, int64_t code, const char *text, struct proc_view view)
+{
+    const struct message_ref taken = { v->task, v->item };
+    const struct message_result result = { v->task, v->item, code, text, view };
+
+    tasks_on_message(v->tasks, "a1", v->epoch, MESSAGE_TAKEN, &taken);
+    tasks_on_message(v->tasks, "a1", v->epoch, MESSAGE_RESULT, &result);
+}
+
+static void load_seed(struct buf *to, int64_t op)
+{
+    struct err err;
+    char *at;
+
+    assert_int_equal(file_read("tests/contract/seeds/operate_proc_v2.json", 1 << 16, to, &err), 0);
+    at = strstr(buf_text(to), "\"op_type\": 0");
+    assert_non_null(at);
+    at[strlen("\"op_type\": ")] = (char)('0' + op);
+}
+
+#define KEY "1:10.0.0.1:gse:proc-test"
+
+/* The result of the only key, or -1 while it waits. */
+static int64_t poll_result(struct server *v, const char *path, char content[4096])
+{
+    char body[128];
+    json_t *json, *data, *result;
+    int64_t code;
+
+    snprintf(body, sizeof(body), "{\"task_id\":\"%s\"}", v->task);
+    json = json_loads(world_ask(&v->w, "POST", path, DEMO_AUTH, body), 0, NULL);
+    data = json_object_get(json, "data");
+    assert_int_equal(json_integer_value(json_object_get(json, "code")), 0);
+    assert_int_equal(json_object_size(data), 1); /* every key in every poll, and no other */
+    result = json_object_get(data, KEY);
+    assert_non_null(result);
+    code = json_integer_value(json_object_get(result, "error_code"));
+    snprintf(content, 4096, "%s", json_string_value(json_object_get(result, "content")));
+    json_decref(json);
+    return code == CODE_WAITING ? -1 : code;
+}
+
+static void start_op(struct server *v, const char *path, int64_t op)
+{
+    struct buf body = { 0 };
+    size_t before = v->sent;
+
+    load_seed(&body, op);
+    world_ask(&v->w, "POST", path, DEMO_AUTH, buf_text(&body));
+    buf_free(&body);
+    if (!strstr(v->w.body, "\"result\":true"))
+        fail_msg("%s", v->w.body);
+    assert_non_null(strstr(v->w.body, "\"data\":{\"task_id\":\"GSETASK:"));
+    TURN_UNTIL(&v->w.rig, v->sent == before + 1);
+    assert_int_equal(v->op, op);
+    assert_non_null(strstr(v->w.body, v->task));
+}
+
+#define ESB     "/api/c/compapi/v2/gse/"
+#define MIX     "/api/c/compapi/v2/gse/api/v2/proc/"
+#define GATEWAY "/api/bk-gse/prod/api/v2/proc/"
+
+static void the_documents_request_goes_all_the_way(void **state)
+{
+    static const struct {
+        const char *operate, *result;
+    } paths[] = {
+        { ESB "operate_proc_v2/", ESB "get_proc_operate_result_v2/" },
+        { GATEWAY "operate_proc_v2", GATEWAY "get_proc_operate_result_v2" },
+        { MIX "operate_proc_v2/", ESB "get_proc_operate_result/" },
+    };
+    static const int64_t ops[] = { 0, 1, 2, 3, 4, 7, 8, 9 };
+    struct server *v = *state;
+    char content[4096];
+
+    for (size_t p = 0; p < ARRAY_LEN(paths); p++) {
+        for (size_t i = 0; i < ARRAY_LEN(ops); i++) {
+            int64_t code = -1;
+
+            start_op(v, paths[p].operate, ops[i]);
+            assert_int_equal(poll_result(v, paths[p].result, content), -1);
+            assert_string_equal(content, "");
+            play_agent(v, CODE_OK, "success",
+                       (struct proc_view){ "gse", "proc-test", .pid = 4711, .hosted = true });
+            TURN_UNTIL(&v->w.rig, (code = poll_result(v, paths[p].result, content)) != -1);
+            assert_int_equal(code, 0);
+            assert_non_null(strstr(content, ops[i] == 2 ? "\"pid\":4711," : "\"isAuto\":true}]}"));
+        }
+    }
+}
+
+static void a_failure_of_the_agent_is_told_as_it_is(void **state)
+{
+    struct server *v = *state;
+    char content[4096];
+    int64_t code = -1;
+
+    start_op(v, ESB "operate_proc_v2/", 0);
+    play_agent(v, CODE_RUNNING, "already running", (struct proc_view){ "gse", "proc-test" });
+    TURN_UNTIL(&v->w.rig,
+               (code = poll_result(v, ESB "get_proc_operate_result_v2/", content)) != -1);
+    assert_int_equal(code, CODE_RUNNING);
+    assert_non_null(strstr(content, "\"result\":\"already running\""));
+}
+
+static bool both_done(struct server *v)
+{
+    char body[128];
+    bool by_id, by_address;
+
+    snprintf(body, sizeof(body), "{\"task_id\":\"%s\"}", v->task);
+    world_ask(&v->w, "POST", GATEWAY "get_proc_operate_result_v2", DEMO_AUTH, body);
+    assert_non_null(strstr(v->w.body, "\"nobody:gse:p\":{\"error_code\":117,"));
+    by_id = strstr(v->w.body, "\"a1:gse:p\":{\"error_code\":0,");
+    by_address = strstr(v->w.body, "\"1:10.0.0.1:gse:p\":{\"error_code\":0,");
+    assert_int_equal(by_id, by_address);
+    return by_id;
+}
+
+/* A host named in two ways runs once; both keys have its result. */
+static void a_host_named_twice_runs_once(void **state)
+{
+    struct server *v = *state;
+
+    world_ask(&v->w, "POST", GATEWAY "operate_proc_v2", DEMO_AUTH,
+              "{\"meta\":{\"namespace\":\"gse\",\"name\":\"p\"},\"op_type\":2,"
+              "\"agent_id_list\":[\"a1\",\"1:10.0.0.1\",\"nobody\"]}");
+    TURN_UNTIL(&v->w.rig, v->sent == 1);
+    play_agent(v, CODE_OK, "success", (struct proc_view){ "gse", "p", .pid = 7 });
+    TURN_UNTIL(&v->w.rig, both_done(v));
+    assert_int_equal(v->sent, 1);
+}
+
+/* The same task by /v1, and an operation by what the fleet has learned from it. */
+static void v1_knows_what_the_others_did(void **state)
+{
+    struct server *v = *state;
+    char path[128], content[4096];
+
+    start_op(v, ESB "operate_proc_v2/", 0);
+    play_agent(v, CODE_OK, "success", (struct proc_view){ "gse", "proc-test", .pid = 4711 });
+    TURN_UNTIL(&v->w.rig, poll_result(v, ESB "get_proc_operate_result_v2/", content) != -1);
+    snprintf(path, sizeof(path), "/v1/tasks/%s", v->task);
+    world_ask(&v->w, "GET", path, DEMO_AUTH, NULL);
+    assert_non_null(strstr(v->w.body, "\"total\":1,\"left\":0,\"failed\":0,"));
+    assert_non_null(strstr(v->w.body, "\"user\":\"tom\""));
+    world_ask(&v->w, "POST", "/v1/operations", DEMO_AUTH,
+              "{\"operation\":\"restart\",\"namespace\":\"gse\",\"name\":\"proc-test\"}");
+    assert_int_equal(v->w.status, 200);
+    assert_non_null(strstr(v->w.body, "\"items\":1}"));
+    TURN_UNTIL(&v->w.rig, v->sent == 2);
+    assert_int_equal(v->op, PROC_OP_RESTART);
+}
+
+#define API_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_route_says_all_it_must),
+        cmocka_unit_test(every_route_is_found),
+        API_TEST(no_route_lets_a_stranger_in),
+        API_TEST(the_documents_request_goes_all_the_way),
+        API_TEST(a_failure_of_the_agent_is_told_as_it_is),
+        API_TEST(a_host_named_twice_runs_once),
+        API_TEST(v1_knows_what_the_others_did),
+    };
+
+    return cmocka_run_group_tests_name("api", tests, NULL, NULL);
+}

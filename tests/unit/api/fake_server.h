@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* fake_server.h - a fleet and tasks that do as they are told, linked instead of the real
+ * ones: so that a test sees exactly what the API asks of them.
+ *
+ * Everything is in the header, because a unit test is one source file. */
+#ifndef TESTS_FAKE_SERVER_H
+#define TESTS_FAKE_SERVER_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/code.h"
+#include "server/fleet.h"
+#include "server/tasks.h"
+
+enum { FAKE_HOSTS_MAX = 16, FAKE_TASK_WAITERS = 16 };
+
+struct fleet {
+    struct fleet_host hosts[FAKE_HOSTS_MAX]; /* in the order of their ids */
+    size_t n;
+    struct fleet_totals totals;
+};
+
+struct tasks {
+    struct buf asked;      /* the last ask, a line a target */
+    size_t n_asks, n_last; /* how many came, and targets of the last */
+    bool holds;            /* tasks_operate() answers later, by fake_tasks_accept() */
+    task_accepted_fn *waiter;
+    void *waiter_arg;
+    struct err failure; /* of tasks_operate() and tasks_read(), if it has a code */
+    struct task_info info;
+    struct task_item items[8];
+};
+
+const struct fleet_host *fleet_find_at(const struct fleet *f, int64_t cloud_id, const char *ip)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        if (f->hosts[i].cloud_id == cloud_id && !strcmp(f->hosts[i].ip, ip))
+            return &f->hosts[i];
+    }
+    return NULL;
+}
+
+const struct fleet_host *fleet_find(const struct fleet *f, const char *agent_id)
+{
+    const char *colon = strchr(agent_id, ':');
+
+    for (size_t i = 0; i < f->n; i++) {
+        if (!strcmp(f->hosts[i].agent_id, agent_id))
+            return &f->hosts[i];
+    }
+    return colon ? fleet_find_at(f, strtoll(agent_id, NULL, 10), colon + 1) : NULL;
+}
+
+const struct fleet_proc *fleet_proc(const struct fleet_host *h, const char *space, const char *name)
+{
+    for (size_t i = 0; i < h->n_procs; i++) {
+        if (!strcmp(h->procs[i]->space, space) && !strcmp(h->procs[i]->name, name))
+            return h->procs[i];
+    }
+    return NULL;
+}
+
+const struct fleet_host *fleet_next(const struct fleet *f, const char *after)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        if (strcmp(f->hosts[i].agent_id, after) > 0)
+            return &f->hosts[i];
+    }
+    return NULL;
+}
+
+const struct fleet_totals *fleet_totals(const struct fleet *f)
+{
+    return &f->totals;
+}
+
+static inline void fake_note_target(struct tasks *t, const struct task_target *g)
+{
+    struct buf key = { 0 };
+
+    for (const char *p = g->key; *p; p++)
+        buf_addc(&key, *p == '\n' ? '+' : *p);
+    buf_printf(&t->asked, "%s op %lld on %s of %s/%s labels %zu user %s code %lld%s%s\n",
+               buf_text(&key), (long long)g->op, g->agent ? g->agent : "-", g->meta.space,
+               g->meta.name, g->meta.labels.n,
+               *g->spec->identity.user ? g->spec->identity.user : "-", (long long)g->code,
+               g->code ? " " : "", g->code ? g->text : "");
+    buf_free(&key);
+}
+
+void tasks_operate(struct tasks *t, const struct task_ask *ask, task_accepted_fn *fn, void *arg)
+{
+    const struct task_target *targets = ask->targets.items;
+
+    t->n_asks++;
+    t->n_last = ask->targets.n;
+    buf_truncate(&t->asked, 0);
+    buf_printf(&t->asked, "app %s user %s form %lld\n", ask->app, *ask->user ? ask->user : "-",
+               (long long)ask->form);
+    for (size_t i = 0; i < ask->targets.n && i < 100; i++)
+        fake_note_target(t, &targets[i]);
+    if (t->holds) {
+        t->waiter = fn;
+        t->waiter_arg = arg;
+        return;
+    }
+    fn(arg, t->failure.code ? NULL : "GSETASK:S:1:1", t->failure.code ? &t->failure : NULL);
+}
+
+void tasks_read(struct tasks *t, const char *id, task_read_fn *fn, void *arg)
+{
+    struct err none;
+
+    err_set(&none, CODE_NO_TASK, "no");
+    if (t->failure.code)
+        fn(arg, NULL, &t->failure);
+    else if (!t->info.id || strcmp(t->info.id, id) != 0)
+        fn(arg, NULL, &none);
+    else
+        fn(arg, &t->info, NULL);
+}
+
+int64_t tasks_open(const struct tasks *t)
+{
+    return t->info.id ? 1 : 0;
+}
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Promises of api/dialect.h: what each dialect says, byte by byte. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "api/dialect.h"
+#include "base/mem.h"
+#include "model/code.h"
+
+static const char id[] = "0123456789abcdef0123456789abcdef";
+
+static const char *success(enum dialect_kind kind, struct buf *out)
+{
+    buf_truncate(out, 0);
+    dialects[kind].open(out);
+    buf_puts(out, "{\"a\":1}");
+    dialects[kind].close(id, out);
+    return buf_text(out);
+}
+
+static void a_success_has_its_envelope(void **state)
+{
+    struct buf out = { 0 };
+
+    (void)state;
+    assert_string_equal(success(DIALECT_ESB, &out),
+                        "{\"result\":true,\"code\":0,\"message\":\"success\",\"data\":{\"a\":1},"
+                        "\"request_id\":\"0123456789abcdef0123456789abcdef\"}\n");
+    assert_string_equal(success(DIALECT_GATEWAY, &out),
+                        "{\"result\":true,\"code\":0,\"message\":\"OK\",\"data\":{\"a\":1},"
+                        "\"request_id\":\"0123456789abcdef0123456789abcdef\"}\n");
+    assert_string_equal(success(DIALECT_V1, &out), "{\"a\":1}\n");
+    buf_free(&out);
+}
+
+struct fail_case {
+    enum dialect_kind kind;
+    int code;
+    const char *text;
+    int status;
+    const char *says; /* its beginning */
+};
+
+/* clang-format off */
+#define LOG_HINT "; the server's log says more about request 0123456789abcdef0123456789abcdef\""
+static const struct fail_case fails[] = {
+    { DIALECT_ESB, ERR_INVALID, "a.b: required", 200,
+      "{\"result\":false,\"code\":1000811,\"message\":\"Parameters error, a.b: required\",\"data\":null,\"request_id\":\"" },
+    { DIALECT_GATEWAY, ERR_INVALID, "a.b: required", 200,
+      "{\"result\":false,\"code\":1000811,\"message\":\"Parameters error, a.b: required\",\"data\":null,\"request_id\":\"" },
+    { DIALECT_V1, ERR_INVALID, "a.b: required", 400,
+      "{\"error\":{\"code\":\"INVALID\",\"number\":1,\"message\":\"a.b: required\",\"request_id\":\"" },
+    { DIALECT_ESB, ERR_MALFORMED, "byte 3: no", 200,
+      "{\"result\":false,\"code\":1306000,\"message\":\"Request JSON string is wrong in format, which cannot be "
+      "analyzed. byte 3: no\",\"data\":null," },
+    { DIALECT_GATEWAY, ERR_MALFORMED, "byte 3: no", 400,
+      "{\"result\":false,\"code\":1640001,\"code_name\":\"INVALID_ARGS\",\"message\":\"Parameters error "
+      "[reason=\\\"request body is not a valid JSON: byte 3: no\\\"]\",\"data\":null," },
+    { DIALECT_V1, ERR_MALFORMED, "byte 3: no", 400, "{\"error\":{\"code\":\"MALFORMED\"," },
+    { DIALECT_ESB, CODE_NO_TASK, "task x: no", 200, "{\"result\":false,\"code\":1000806,\"message\":\"task x: no\",\"data\":null," },
+    { DIALECT_V1, CODE_NO_TASK, "task x: no", 404, "{\"error\":{\"code\":\"NO_TASK\",\"number\":806," },
+    { DIALECT_GATEWAY, CODE_DENIED, "namespace n", 200, "{\"result\":false,\"code\":1000823,\"message\":\"namespace n\",\"data\":null," },
+    { DIALECT_V1, CODE_DENIED, "namespace n", 403, "{\"error\":{\"code\":\"DENIED\",\"number\":823," },
+    { DIALECT_V1, ERR_CONFLICT, "app a: is there", 409, "{\"error\":{\"code\":\"CONFLICT\",\"number\":4,\"message\":\"app a: is there\"," },
+    /* Our own troubles are not told in detail. */
+    { DIALECT_ESB, ERR_SYSTEM, "/var/secret: EIO", 200,
+      "{\"result\":false,\"code\":1000101,\"message\":\"the system refused" LOG_HINT },
+    { DIALECT_GATEWAY, ERR_UNAVAILABLE, "x", 200,
+      "{\"result\":false,\"code\":1000101,\"message\":\"not available now, try again" LOG_HINT },
+    { DIALECT_V1, ERR_UNAVAILABLE, "x", 503,
+      "{\"error\":{\"code\":\"UNAVAILABLE\",\"number\":8,\"message\":\"not available now, try again" LOG_HINT },
+    { DIALECT_ESB, 4711, "no such code", 200, "{\"result\":false,\"code\":1000101," },
+    { DIALECT_ESB, ERR_NOT_FOUND, "nothing", 200, "{\"result\":false,\"code\":1000101,\"message\":\"nothing\"" },
+};
+/* clang-format on */
+
+static void a_failure_is_told_in_the_dialect(void **state)
+{
+    struct buf out = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(fails); i++) {
+        const struct fail_case *f = &fails[i];
+        struct err err;
+        json_t *json;
+
+        err_set(&err, f->code, "%s", f->text);
+        buf_truncate(&out, 0);
+        assert_int_equal(dialects[f->kind].put_err(&err, id, &out), f->status);
+        if (strncmp(buf_text(&out), f->says, strlen(f->says)) != 0)
+            fail_msg("%zu: %s", i, buf_text(&out));
+        json = json_loads(buf_text(&out), 0, NULL);
+        assert_non_null(json);
+        json_decref(json);
+    }
+    buf_free(&out);
+}
+
+static bool has_all(const json_t *json)
+{
+    return json_is_false(json_object_get(json, "result")) &&
+           json_is_integer(json_object_get(json, "code")) &&
+           json_is_string(json_object_get(json, "message")) &&
+           json_is_null(json_object_get(json, "data")) &&
+           json_is_string(json_object_get(json, "request_id"));
+}
+
+/* Whatever stands in what a refusal is about, it stays JSON with all members. */
+static void every_refusal_is_whole_in_every_dialect(void **state)
+{
+    struct buf out = { 0 };
+
+    (void)state;
+    for (int why = 0; why < REFUSALS; why++) {
+        for (int kind = 0; kind < DIALECTS; kind++) {
+            json_t *json;
+
+            if (kind != DIALECT_ESB && why >= REFUSAL_SIGNATURE && why <= REFUSAL_TIME_EXPIRED)
+                continue; /* ESB's alone */
+            if (kind != DIALECT_V1 && why == REFUSAL_BASIC)
+                continue;
+            buf_truncate(&out, 0);
+            assert_in_range(
+                dialects[kind].put_refusal((enum refusal)why, "a\"b\\c{}\x01", id, &out), 200, 503);
+            json = json_loads(buf_text(&out), 0, NULL);
+            assert_non_null(json);
+            if (kind == DIALECT_V1)
+                assert_true(json_is_object(json_object_get(json, "error")));
+            else if (kind == DIALECT_GATEWAY || why != REFUSAL_PATH)
+                assert_true(has_all(json));
+            json_decref(json);
+        }
+    }
+    buf_free(&out);
+}
+
+static void an_unknown_path_is_answered_as_the_contract_has_it(void **state)
+{
+    static const char about[] = "method=\"POST\" path=\"/x\"";
+    struct buf out = { 0 };
+
+    (void)state;
+    assert_int_equal(dialects[DIALECT_ESB].put_refusal(REFUSAL_PATH, about, id, &out), 404);
+    assert_string_equal(buf_text(&out), "{\"result\":false,\"data\":null,"
+                                        "\"message\":\"The content does not exist\"}\n");
+    buf_truncate(&out, 0);
+    assert_int_equal(dialects[DIALECT_GATEWAY].put_refusal(REFUSAL_PATH, about, id, &out), 404);
+    assert_string_equal(buf_text(&out),
+                        "{\"result\":false,\"code\":1640401,\"code_name\":\"API_NOT_FOUND\","
+                        "\"message\":\"API not found [method=\\\"POST\\\" path=\\\"/x\\\"]\","
+                        "\"data\":null,\"request_id\":\"0123456789abcdef0123456789abcdef\"}\n");
+    buf_free(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_success_has_its_envelope),
+        cmocka_unit_test(a_failure_is_told_in_the_dialect),
+        cmocka_unit_test(every_refusal_is_whole_in_every_dialect),
+        cmocka_unit_test(an_unknown_path_is_answered_as_the_contract_has_it),
+    };
+
+    return cmocka_run_group_tests_name("dialect", tests, NULL, NULL);
+}

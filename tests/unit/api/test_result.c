@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* Promises of api/result.c and api/task_seen.h: every key once, for those who may see it. */
+#include <jansson.h>
+
+#include "fake_server.h"
+#include "model/proc.h"
+#include "world.h"
+
+struct result_world {
+    struct world w;
+    struct fleet fleet;
+    struct tasks tasks;
+};
+
+#define ID "GSETASK:S:202111161138323563236795:143"
+
+static int setup(void **state)
+{
+    struct result_world *r = xalloc(sizeof(*r));
+
+    world_init(&r->w);
+    r->fleet.hosts[0] = (struct fleet_host){ .agent_id = "a1", .ip = "10.0.0.1" };
+    r->fleet.n = 1;
+    r->tasks.info = (struct task_info){ .id = ID, .app = "demo", .user = "tom" };
+    r->tasks.info.items = r->tasks.items;
+    world_open(&r->w, &r->fleet, &r->tasks);
+    *state = r;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct result_world *r = *state;
+
+    world_close_doors(&r->w);
+    world_done(&r->w);
+    free(r);
+    return 0;
+}
+
+#define V1 "/api/c/compapi/v2/gse/get_proc_operate_result/"
+#define V2 "/api/c/compapi/v2/gse/get_proc_operate_result_v2/"
+#define GW "/api/bk-gse/prod/api/v2/proc/get_proc_operate_result_v2"
+
+static void put(struct result_world *r, const char *key, int64_t code, const char *text)
+{
+    r->tasks.items[r->tasks.info.n++] = (struct task_item){
+        .agent = "a1",
+        .key = key,
+        .op = PROC_OP_STOP,
+        .space = "n",
+        .name = "p",
+        .code = code,
+        .text = text,
+        .setup_path = "",
+        .proc_name = "p",
+    };
+}
+
+static void keys_are_all_there_once(void **state)
+{
+    struct result_world *r = *state;
+    json_t *json, *data;
+
+    put(r, "a:n:p", CODE_OK, "");
+    put(r, "b:n:p\n0:10.0.0.1:n:p", CODE_NOT_RUNNING, "not running");
+    put(r, "a:n:p", CODE_CHECK, "stop failed"); /* a second operation on the same target */
+    put(r, "c:n:p", CODE_WAITING, "");
+    world_ask(&r->w, "POST", V2, DEMO_AUTH, "{\"task_id\":\"" ID "\"}");
+    json = json_loads(r->w.body, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(json);
+    data = json_object_get(json, "data");
+    assert_int_equal(json_object_size(data), 4);
+#define CODE_OF(key) json_integer_value(json_object_get(json_object_get(data, key), "error_code"))
+    assert_int_equal(CODE_OF("a:n:p"), CODE_CHECK);
+    assert_int_equal(CODE_OF("b:n:p"), CODE_NOT_RUNNING);
+    assert_int_equal(CODE_OF("0:10.0.0.1:n:p"), CODE_NOT_RUNNING);
+    assert_int_equal(CODE_OF("c:n:p"), CODE_WAITING);
+    json_decref(json);
+}
+
+static void both_apis_and_dialects_give_the_same(void **state)
+{
+    static const char want[] = "\"data\":{\"a:n:p\":{\"error_code\":115,\"error_msg\":\"in "
+                               "progress\",\"content\":\"\"}},\"request_id\":\"";
+    struct result_world *r = *state;
+
+    put(r, "a:n:p", CODE_WAITING, "");
+    assert_non_null(
+        strstr(world_ask(&r->w, "POST", V1, DEMO_AUTH, "{\"task_id\":\"" ID "\"}"), want));
+    assert_non_null(
+        strstr(world_ask(&r->w, "POST", GW, DEMO_AUTH, "{\"task_id\":\"" ID "\"}"), want));
+    assert_non_null(strstr(world_ask(&r->w, "GET", V2 "?task_id=" ID, DEMO_AUTH, NULL), want));
+}
+
+static void a_status_has_the_hosts_address(void **state)
+{
+    struct result_world *r = *state;
+
+    put(r, "a:n:p", CODE_OK, "");
+    r->tasks.items[0].op = PROC_OP_QUERY;
+    world_ask(&r->w, "POST", V2, DEMO_AUTH, "{\"task_id\":\"" ID "\"}");
+    assert_non_null(strstr(r->w.body, "\\\"ip\\\":\\\"10.0.0.1\\\""));
+}
+
+static void a_task_that_is_not_there_is_named(void **state)
+{
+    struct result_world *r = *state;
+
+    world_ask(&r->w, "POST", GW, DEMO_AUTH, "{\"task_id\":\"GSETASK:S:no\"}");
+    assert_int_equal(r->w.status, 200);
+    assert_string_equal(world_blank_id(&r->w),
+                        "{\"result\":false,\"code\":1000806,\"message\":\"task GSETASK:S:no: no "
+                        "such task, or it has expired\",\"data\":null,\"request_id\":\"ID\"}\n");
+    world_ask(&r->w, "POST", V2, DEMO_AUTH, "{}");
+    assert_non_null(strstr(r->w.body, "Parameters error, task_id: required"));
+    err_set(&r->tasks.failure, ERR_UNAVAILABLE, "away");
+    world_ask(&r->w, "POST", V2, DEMO_AUTH, "{\"task_id\":\"" ID "\"}");
+    assert_non_null(strstr(r->w.body, "\"code\":1000101,"));
+}
+
+#define LIMITED                                                                                    \
+    "X-Bkapi-Authorization: "                                                                      \
+    "{\"bk_app_code\":\"limited\",\"bk_app_secret\":\"" WORLD_SECRET "\"}\r\n"
+
+static void an_app_with_limits_sees_its_own_alone(void **state)
+{
+    struct result_world *r = *state;
+
+    put(r, "a:n:p", CODE_OK, "");
+    world_put_app(&r->w, "limited", "{\"namespaces\":[\"n\"]}");
+    world_ask(&r->w, "POST", V2, LIMITED, "{\"task_id\":\"" ID "\"}");
+    assert_non_null(strstr(r->w.body, "\"code\":1000806,"));
+    r->tasks.info.app = "limited";
+    world_ask(&r->w, "POST", V2, LIMITED, "{\"task_id\":\"" ID "\"}");
+    assert_non_null(strstr(r->w.body, "\"result\":true"));
+    world_ask(&r->w, "POST", V2, DEMO_AUTH, "{\"task_id\":\"" ID "\"}"); /* without limits: all */
+    assert_non_null(strstr(r->w.body, "\"result\":true"));
+}
+
+/* Many keys stay cheap: they are written straight into the answer. */
+static void ten_thousand_keys_are_written(void **state)
+{
+    enum { N = 10000 };
+    struct result_world *r = *state;
+    struct task_item *items = xalloc(N * sizeof(*items));
+    struct arena a = { 0 };
+    json_t *json;
+
+    put(r, "", CODE_OK, "");
+    for (int i = 0; i < N; i++) {
+        items[i] = r->tasks.items[0];
+        items[i].key = arena_printf(&a, "agent-%d:n:p", i);
+    }
+    r->tasks.info.items = items;
+    r->tasks.info.n = N;
+    world_ask(&r->w, "POST", V2, DEMO_AUTH, "{\"task_id\":\"" ID "\"}");
+    json = json_loads(r->w.body, JSON_REJECT_DUPLICATES, NULL);
+    assert_int_equal(json_object_size(json_object_get(json, "data")), N);
+    json_decref(json);
+    free(items);
+    arena_free(&a);
+}
+
+#define RESULT_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RESULT_TEST(keys_are_all_there_once),
+        RESULT_TEST(both_apis_and_dialects_give_the_same),
+        RESULT_TEST(a_status_has_the_hosts_address),
+        RESULT_TEST(a_task_that_is_not_there_is_named),
+        RESULT_TEST(an_app_with_limits_sees_its_own_alone),
+        RESULT_TEST(ten_thousand_keys_are_written),
+    };
+
+    return cmocka_run_group_tests_name("result", tests, NULL, NULL);
+}

@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: MIT */
+/* Promises of /v1: api/v1_fleet.c, v1_tasks.c and v1_apps.c. */
+#include <jansson.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "fake_server.h"
+#include "link/token.h"
+#include "world.h"
+
+struct v1_world {
+    struct world w;
+    struct fleet fleet;
+    struct tasks tasks;
+    struct fleet_proc procs[5];
+    const struct fleet_proc *lists[3][3];
+};
+
+#define SPEC_A                                                                                     \
+    "{\"identity\":{\"proc_name\":\"p\",\"setup_path\":\"/a\",\"pid_path\":\"/a/p\",\"user\":"     \
+    "\"ann\"}}"
+
+static void put_proc(struct v1_world *v, size_t host, size_t i, const char *space, const char *name)
+{
+    struct fleet_host *h = &v->fleet.hosts[host];
+
+    v->procs[i] = (struct fleet_proc){
+        .space = space,
+        .name = name,
+        .view = { .space = space, .name = name, .status = PROC_RUNNING, .pid = 100 + (int64_t)i },
+        .labels = "{\"id\":1}",
+        .spec = SPEC_A,
+    };
+    v->lists[host][h->n_procs++] = &v->procs[i];
+    h->procs = v->lists[host];
+}
+
+static int setup(void **state)
+{
+    struct v1_world *v = xalloc(sizeof(*v));
+
+    world_init(&v->w);
+    for (size_t i = 0; i < 3; i++)
+        v->fleet.hosts[i] = (struct fleet_host){
+            .agent_id = (const char *const[]){ "a1", "a2", "a3" }[i],
+            .ip = (const char *const[]){ "10.0.0.1", "10.0.0.2", "10.0.0.3" }[i],
+            .hostname = "h",
+            .version = "0.1",
+            .biz_id = (int64_t)i + 1,
+            .epoch = i == 0,
+            .since_ms = 1000,
+            .joined_ms = 2000,
+        };
+    v->fleet.n = 3;
+    v->fleet.totals = (struct fleet_totals){ 3, 1, 5, 4, 2 };
+    put_proc(v, 0, 0, "gse", "p");
+    put_proc(v, 0, 1, "gse", "q");
+    put_proc(v, 0, 2, "web", "p");
+    put_proc(v, 1, 3, "gse", "p");
+    put_proc(v, 2, 4, "web", "p");
+    v->procs[3].view.status = PROC_STOPPED;
+    world_open(&v->w, &v->fleet, &v->tasks);
+    *state = v;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct v1_world *v = *state;
+
+    world_close_doors(&v->w);
+    world_done(&v->w);
+    buf_free(&v->tasks.asked);
+    free(v);
+    return 0;
+}
+
+static const char *get(struct v1_world *v, const char *path)
+{
+    return world_ask(&v->w, "GET", path, DEMO_AUTH, NULL);
+}
+
+/* ---- what is there */
+
+static void status_is_in_numbers(void **state)
+{
+    struct v1_world *v = *state;
+
+    v->w.rig.clock.mono += 7000;
+    assert_string_equal(get(v, "/v1/status"),
+                        "{\"version\":\"1.2.3\",\"uptime_s\":7,\"hosts\":3,\"online\":1,"
+                        "\"processes\":5,\"running\":4,\"hosted\":2,\"open_tasks\":0}\n");
+}
+
+static void hosts_come_page_by_page(void **state)
+{
+    struct v1_world *v = *state;
+
+    assert_string_equal(
+        get(v, "/v1/hosts?limit=1"),
+        "{\"hosts\":[{\"agent_id\":\"a1\",\"cloud_id\":0,\"ip\":\"10.0.0.1\",\"biz_id\":1,"
+        "\"hostname\":\"h\",\"version\":\"0.1\",\"online\":true,\"since_s\":1,\"joined_s\":2,"
+        "\"processes\":3,\"running\":3}],\"next\":\"a1\"}\n");
+    get(v, "/v1/hosts?after=a1&limit=2");
+    assert_non_null(strstr(v->w.body, "\"agent_id\":\"a2\""));
+    assert_non_null(strstr(v->w.body, "\"agent_id\":\"a3\""));
+    assert_non_null(strstr(v->w.body, "\"next\":\"\""));
+    assert_string_equal(get(v, "/v1/hosts?after=a3"), "{\"hosts\":[],\"next\":\"\"}\n");
+}
+
+/* Names of all processes, page by page, until there is no next. */
+static void walk(struct v1_world *v, const char *query, int limit, struct buf *ret)
+{
+    char next[1024] = "";
+    size_t i;
+    json_t *p;
+
+    buf_truncate(ret, 0);
+    do {
+        char path[2048];
+        json_t *json, *list;
+
+        snprintf(path, sizeof(path), "/v1/processes?limit=%d&after=%s%s", limit, next, query);
+        json = json_loads(get(v, path), 0, NULL);
+        assert_non_null(json);
+        list = json_object_get(json, "processes");
+        assert_true(json_array_size(list) <= (size_t)limit);
+        json_array_foreach(list, i, p)
+        {
+            json_t *view = json_object_get(p, "process");
+
+            buf_printf(ret, "%s/%s/%s ", json_string_value(json_object_get(p, "agent_id")),
+                       json_string_value(json_object_get(view, "namespace")),
+                       json_string_value(json_object_get(view, "name")));
+        }
+        snprintf(next, sizeof(next), "%s", json_string_value(json_object_get(json, "next")));
+        json_decref(json);
+    } while (*next);
+}
+
+static void processes_come_page_by_page(void **state)
+{
+    static const struct {
+        const char *query, *got;
+    } cases[] = {
+        { "", "a1/gse/p a1/gse/q a1/web/p a2/gse/p a3/web/p " },
+        { "&namespace=gse", "a1/gse/p a1/gse/q a2/gse/p " },
+        { "&name=p", "a1/gse/p a1/web/p a2/gse/p a3/web/p " },
+        { "&host=a1", "a1/gse/p a1/gse/q a1/web/p " },
+        { "&host=10.0.0.2", "a2/gse/p " },
+        { "&host=0:10.0.0.3", "a3/web/p " },
+        { "&host=nobody", "" },
+        { "&namespace=none", "" },
+    };
+    struct v1_world *v = *state;
+    struct buf got = { 0 };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        for (int limit = 1; limit < 7; limit++) {
+            walk(v, cases[i].query, limit, &got);
+            assert_string_equal(buf_text(&got), cases[i].got);
+        }
+    }
+    buf_free(&got);
+}
+
+static void a_page_goes_on_after_what_has_gone(void **state)
+{
+    struct v1_world *v = *state;
+    char path[1024], *next;
+
+    get(v, "/v1/processes?limit=2");
+    next = strstr(v->w.body, "\"next\":\"") + strlen("\"next\":\"");
+    snprintf(path, sizeof(path), "/v1/processes?after=%.*s", (int)strcspn(next, "\""), next);
+    v->fleet.hosts[0] = v->fleet.hosts[1]; /* a1 has left */
+    v->fleet.hosts[1] = v->fleet.hosts[2];
+    v->fleet.n = 2;
+    get(v, path);
+    assert_non_null(strstr(v->w.body, "{\"processes\":[{\"agent_id\":\"a2\""));
+    assert_non_null(strstr(v->w.body, "\"agent_id\":\"a3\""));
+}
+
+#define LIMITED                                                                                    \
+    "X-Bkapi-Authorization: "                                                                      \
+    "{\"bk_app_code\":\"limited\",\"bk_app_secret\":\"" WORLD_SECRET "\"}\r\n"
+
+static void an_app_sees_its_own_businesses_and_namespaces(void **state)
+{
+    struct v1_world *v = *state;
+
+    world_put_app(&v->w, "limited", "{\"businesses\":[1,3],\"namespaces\":[\"web\"]}");
+    world_ask(&v->w, "GET", "/v1/hosts", LIMITED, NULL);
+    assert_null(strstr(v->w.body, "\"a2\""));
+    assert_non_null(strstr(v->w.body, "\"a3\""));
+    world_ask(&v->w, "GET", "/v1/processes", LIMITED, NULL);
+    assert_null(strstr(v->w.body, "\"gse\""));
+    assert_non_null(strstr(v->w.body, "\"web\""));
+    world_ask(&v->w, "GET", "/v1/processes?host=a2", LIMITED, NULL);
+    assert_string_equal(v->w.body, "{\"processes\":[],\"next\":\"\"}\n");
+}
+
+/* clang-format off */
+static const struct {
+    const char *method, *path, *body;
+    int status;
+    const char *says;
+} wrong[] = {
+    { "GET", "/v1/nothing", NULL, 404, "\"code\":\"NOT_FOUND\",\"number\":3,\"message\":\"there is no such path [method=\\\"GET\\\" path=\\\"/v1/nothing\\\"]\"" },
+    { "PUT", "/v1/hosts", "{}", 405, "\"code\":\"METHOD\"" },
+    { "POST", "/v1/hosts", "{}", 405, "\"code\":\"METHOD\"" },
+    { "GET", "/v1/hosts?limit=0", NULL, 400, "limit: must be an integer from 1 to 1000" },
+    { "GET", "/v1/hosts?limit=x", NULL, 400, "limit: must be an integer" },
+    { "GET", "/v1/hosts?limits=1", NULL, 400, "limits" },
+    { "GET", "/v1/processes?after=!", NULL, 400, "after: must be what `next` of the page before was" },
+    { "GET", "/v1/processes?after=YQ", NULL, 400, "after: must be what" },
+    { "GET", "/v1/tasks/none", NULL, 404, "\"code\":\"NO_TASK\",\"number\":806,\"message\":\"task none: no such task, or it has expired\"" },
+    { "POST", "/v1/operations", "", 400, "\"code\":\"MALFORMED\"" },
+    { "POST", "/v1/operations", "x=1", 400, "\"code\":\"MALFORMED\"" },
+    { "POST", "/v1/operations", "{\"operation\":\"fly\",\"namespace\":\"gse\",\"name\":\"p\"}", 400, "operation: must be one of start" },
+    { "POST", "/v1/operations", "{\"operation\":\"start\",\"namespace\":\"gse\"}", 400, "name: required" },
+    { "POST", "/v1/operations", "{\"operation\":\"start\",\"namespace\":\"gse\",\"name\":\"none\"}", 404, "process gse/none: no host knows it" },
+    { "POST", "/v1/operations", "{\"operation\":\"start\",\"namespace\":\"gse\",\"name\":\"p\",\"hosts\":[\"a1\"],\"spec\":{}}", 400, "\"spec.identity.proc_name: required\"" },
+    { "POST", "/v1/operations", "{\"operation\":\"start\",\"namespace\":\"gse\",\"name\":\"p\",\"host\":[\"a1\"]}", 400, "host" },
+};
+/* clang-format on */
+
+static void what_is_wrong_has_a_status_and_a_text(void **state)
+{
+    struct v1_world *v = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        world_ask(&v->w, wrong[i].method, wrong[i].path, DEMO_AUTH, wrong[i].body);
+        if (v->w.status != wrong[i].status || !strstr(v->w.body, wrong[i].says))
+            fail_msg("%s %s: %d %s", wrong[i].path, wrong[i].body ? wrong[i].body : "", v->w.status,
+                     v->w.body);
+        assert_non_null(strstr(v->w.body, "\"request_id\":\""));
+    }
+    assert_int_equal(v->tasks.n_asks, 0);
+}
+
+/* ---- operations */
+
+#define ASK(more)   "{\"operation\":\"start\",\"namespace\":\"gse\",\"name\":\"p\"" more "}"
+#define HEAD        "app demo user tom form 0\n"
+#define OP(k, a, t) k ":gse:p op 0 on " a " of gse/p labels " t "\n"
+
+static void an_operation_uses_what_each_host_knows(void **state)
+{
+    static const struct {
+        const char *body, *asked;
+    } cases[] = {
+        { ASK(""), HEAD OP("a1", "a1", "1 user ann code 0") OP("a2", "a2", "1 user bob code 0") },
+        { ASK(",\"hosts\":[\"10.0.0.2\",\"0:10.0.0.2\"]"),
+          HEAD "10.0.0.2:gse:p+" OP("0:10.0.0.2", "a2", "1 user bob code 0") },
+        { ASK(",\"hosts\":[\"a3\",\"nobody\"]"),
+          HEAD OP("a3", "a3",
+                  "0 user - code 801 the host does not know how to run this process: send a spec")
+              OP("nobody", "-", "0 user - code 117 no such host, or it has not joined") },
+        { ASK(",\"hosts\":[\"a1\",\"a3\"],\"spec\":{\"identity\":{\"proc_name\":\"p\","
+              "\"setup_path\":\"/a\",\"pid_path\":\"/p\",\"user\":\"eve\"}}"),
+          HEAD OP("a1", "a1", "1 user eve code 0") OP("a3", "a3", "0 user eve code 0") },
+    };
+    struct v1_world *v = *state;
+
+    v->procs[3].spec = "{\"identity\":{\"user\":\"bob\"}}";
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        world_ask(&v->w, "POST", "/v1/operations", DEMO_AUTH, cases[i].body);
+        if (v->w.status != 200)
+            fail_msg("%s", v->w.body);
+        assert_string_equal(buf_text(&v->tasks.asked), cases[i].asked);
+        assert_ptr_equal(strstr(v->w.body, "{\"task_id\":\"GSETASK:S:1:1\",\"items\":"), v->w.body);
+    }
+}
+
+static void a_spec_the_store_broke_fails_its_host_alone(void **state)
+{
+    struct v1_world *v = *state;
+
+    v->procs[3].spec = "{\"identity\":7}";
+    world_ask(&v->w, "POST", "/v1/operations", DEMO_AUTH, ASK(""));
+    assert_non_null(strstr(buf_text(&v->tasks.asked),
+                           "a2:gse:p op 0 on a2 of gse/p labels 0 user - "
+                           "code 101 what the host runs it by: "));
+}
+
+static void operations_are_held_to_the_apps_limits(void **state)
+{
+    struct v1_world *v = *state;
+
+    world_put_app(&v->w, "limited", "{\"businesses\":[2],\"namespaces\":[\"gse\"]}");
+    world_ask(&v->w, "POST", "/v1/operations", LIMITED, ASK(""));
+    assert_int_equal(v->tasks.n_last, 1); /* a2 alone */
+    world_ask(&v->w, "POST", "/v1/operations", LIMITED, ASK(",\"hosts\":[\"a1\"]"));
+    assert_non_null(strstr(buf_text(&v->tasks.asked), "on - of gse/p"));
+    assert_non_null(strstr(buf_text(&v->tasks.asked), "code 823"));
+    world_ask(&v->w, "POST", "/v1/operations", LIMITED,
+              "{\"operation\":\"stop\",\"namespace\":\"web\",\"name\":\"p\"}");
+    assert_int_equal(v->w.status, 403);
+    assert_non_null(strstr(v->w.body, "namespace: the app may not use namespace web"));
+}
+
+static void a_task_is_shown_whole(void **state)
+{
+    struct v1_world *v = *state;
+
+    v->tasks.info = (struct task_info){ "T:1", "demo", "tom", 0, 1000, 2000, v->tasks.items, 3, 1 };
+    v->tasks.items[0] = (struct task_item){ .agent = "a1", .key = "a1:gse:p\nx:gse:p" };
+    v->tasks.items[1] = (struct task_item){ .agent = "", .key = "b:gse:p", .code = CODE_OFFLINE };
+    v->tasks.items[2] =
+        (struct task_item){ .agent = "a2", .key = "a2:gse:p", .code = CODE_WAITING };
+    for (size_t i = 0; i < 3; i++) {
+        v->tasks.items[i].space = v->tasks.items[i].view.space = "gse";
+        v->tasks.items[i].name = v->tasks.items[i].view.name = "p";
+        v->tasks.items[i].text = "";
+    }
+    get(v, "/v1/tasks/T:1");
+    assert_int_equal(v->w.status, 200);
+    assert_ptr_equal(
+        strstr(v->w.body,
+               "{\"task_id\":\"T:1\",\"app\":\"demo\",\"user\":\"tom\",\"created_ms\":1000,"
+               "\"deadline_ms\":2000,\"total\":3,\"left\":1,\"failed\":1,\"items\":[{\"key\":"
+               "\"a1:gse:p\",\"agent_id\":\"a1\",\"namespace\":\"gse\",\"name\":\"p\",\"op_type\":"
+               "0,\"done\":true,\"code\":0,\"text\":\"success\","),
+        v->w.body);
+    assert_non_null(strstr(v->w.body, "\"done\":true,\"code\":117,\"text\":\"the agent is not"));
+    assert_non_null(strstr(v->w.body, "\"done\":false,\"code\":115,\"text\":\"in progress\""));
+    get(v, "/v1/tasks/T:1/");
+    assert_int_equal(v->w.status, 200);
+}
+
+/* ---- apps and tokens, by the admin door */
+
+static void take_secret(struct v1_world *v, char to[SECRET_TEXT_SIZE])
+{
+    const char *at = strstr(v->w.body, "\"secret\":\"");
+
+    assert_non_null(at);
+    assert_true(sscanf(at, "\"secret\":\"%43[^\"]", to) == 1);
+}
+
+static int status_with(struct v1_world *v, const char *secret)
+{
+    char headers[256];
+
+    snprintf(headers, sizeof(headers),
+             "X-Bkapi-Authorization: {\"bk_app_code\":\"kit\",\"bk_app_secret\":\"%s\"}\r\n",
+             secret);
+    world_ask(&v->w, "GET", "/v1/status", headers, NULL);
+    return v->w.status;
+}
+
+static void an_app_is_made_and_gets_a_new_secret(void **state)
+{
+    struct v1_world *v = *state;
+    char first[SECRET_TEXT_SIZE], second[SECRET_TEXT_SIZE], third[SECRET_TEXT_SIZE];
+    const char *ask = "{\"code\":\"kit\",\"permissions\":{\"namespaces\":[\"gse\"]}}";
+
+    assert_int_equal(status_with(v, "x"), 401); /* which is remembered, but not for long */
+    world_admin(&v->w, "POST", "/v1/apps", ask);
+    assert_int_equal(v->w.status, 200);
+    take_secret(v, first);
+    assert_non_null(strstr(v->w.body, "\"permissions\":{\"rights\":[],\"namespaces\":[\"gse\"],"));
+    assert_non_null(strstr(v->w.body, "\"created_s\":1700000000"));
+    assert_int_equal(status_with(v, first), 200);
+    world_admin(&v->w, "POST", "/v1/apps", ask);
+    assert_int_equal(v->w.status, 409);
+    world_admin(&v->w, "POST", "/v1/apps?rotate=1", "{\"code\":\"kit\"}");
+    take_secret(v, second);
+    assert_non_null(strstr(v->w.body, "\"namespaces\":[\"gse\"]")); /* stay as they were */
+    assert_int_equal(status_with(v, first), 200);
+    assert_int_equal(status_with(v, second), 200);
+    world_admin(&v->w, "POST", "/v1/apps?rotate=1", "{\"code\":\"kit\"}");
+    take_secret(v, third);
+    assert_int_equal(status_with(v, first), 401);
+    assert_int_equal(status_with(v, second), 200);
+    assert_int_equal(status_with(v, third), 200);
+}
+
+static void apps_are_listed_without_secrets(void **state)
+{
+    struct v1_world *v = *state;
+
+    world_admin(&v->w, "POST", "/v1/apps",
+                "{\"code\":\"kit\",\"permissions\":{\"rights\":[\"read\"]}}");
+    world_admin(&v->w, "GET", "/v1/apps?limit=1", NULL);
+    assert_string_equal(
+        v->w.body, "{\"apps\":[{\"code\":\"demo\",\"permissions\":{\"rights\":[],"
+                   "\"namespaces\":[],\"businesses\":[]},\"created_s\":1}],\"next\":\"demo\"}\n");
+    world_admin(&v->w, "GET", "/v1/apps?after=demo&limit=1", NULL);
+    assert_non_null(strstr(v->w.body, "{\"code\":\"kit\",\"permissions\":{\"rights\":[\"read\"]"));
+    assert_non_null(strstr(v->w.body, "\"next\":\"\""));
+    assert_null(strstr(v->w.body, "secret"));
+}
+
+static void apps_and_tokens_are_for_admins(void **state)
+{
+    struct v1_world *v = *state;
+
+    world_ask(&v->w, "POST", "/v1/apps", DEMO_AUTH, "{\"code\":\"kit\"}");
+    assert_int_equal(v->w.status, 403);
+    world_ask(&v->w, "GET", "/v1/apps", DEMO_AUTH, NULL);
+    assert_int_equal(v->w.status, 403);
+    world_ask(&v->w, "POST", "/v1/tokens", DEMO_AUTH, "{}");
+    assert_int_equal(v->w.status, 403);
+}
+
+static void a_wrong_app_is_not_made(void **state)
+{
+    static const struct {
+        const char *path, *body, *says;
+    } cases[] = {
+        { "/v1/apps", "{}", "code: required" },
+        { "/v1/apps", "{\"code\":\"a b\"}", "code: must be letters" },
+        { "/v1/apps", "{\"code\":\"admin\"}", "code: admin is who comes in by the admin socket" },
+        { "/v1/apps?rotate=maybe", "{\"code\":\"a\"}", "rotate: must be true or false" },
+        { "/v1/apps?turn=1", "{\"code\":\"a\"}", "turn" },
+        { "/v1/apps", "{\"code\":\"a\",\"permissions\":{\"rights\":[\"fly\"]}}",
+          "permissions.rights[0]: must be one of read, operate, admin" },
+    };
+    struct v1_world *v = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        world_admin(&v->w, "POST", cases[i].path, cases[i].body);
+        if (v->w.status != 400 || !strstr(v->w.body, cases[i].says))
+            fail_msg("%s: %d %s", cases[i].body, v->w.status, v->w.body);
+    }
+}
+
+/* Two at once: one of them is told that the other is at it. */
+static void an_app_is_made_by_one_at_a_time(void **state)
+{
+    struct v1_world *v = *state;
+    struct buf out = { 0 };
+    int fds[2];
+    int made = 0, refused = 0;
+
+    world_head(&out, "POST", "/v1/apps?rotate=1", "Content-Length: 14\r\n\r\n{\"code\":\"kit\"}");
+    for (size_t i = 0; i < 2; i++) {
+        fds[i] = world_connect(&v->w, 1);
+        assert_int_equal(send(fds[i], buf_data(&out), out.len, 0), (ssize_t)out.len);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        buf_truncate(&v->w.got, 0);
+        TURN_UNTIL(&v->w.rig, world_take(&v->w, fds[i]));
+        made += strstr(buf_text(&v->w.got), "\"secret\"") != NULL;
+        refused += strstr(buf_text(&v->w.got), "is being made by somebody else") != NULL;
+        close(fds[i]);
+    }
+    assert_int_equal(made, 1);
+    assert_int_equal(refused, 1);
+    world_admin(&v->w, "POST", "/v1/apps?rotate=1", "{\"code\":\"kit\"}"); /* it is free again */
+    assert_int_equal(v->w.status, 200);
+    buf_free(&out);
+}
+
+static void a_token_is_made(void **state)
+{
+    struct v1_world *v = *state;
+    char text[TOKEN_TEXT_SIZE], hash[SECRET_HASH_SIZE];
+    struct token token;
+    struct list rows;
+    const struct token_row *row;
+
+    world_admin(&v->w, "POST", "/v1/tokens",
+                "{\"cloud_id\":1,\"biz_id\":2,\"ttl_s\":60,\"uses\":3,\"note\":\"rack 7\"}");
+    assert_int_equal(v->w.status, 200);
+    assert_int_equal(sscanf(v->w.body, "{\"token\":\"%80[^\"]", text), 1);
+    assert_non_null(
+        strstr(v->w.body, "\"cloud_id\":1,\"biz_id\":2,\"expires_s\":1700000060,\"uses\":3}"));
+    assert_int_equal(token_read(text, &token, &v->w.store.err), 0);
+    secret_hash(token.secret, hash);
+    store_rig_do(&v->w.store, &store_token_list, &(struct store_page){ "", 10 }, &rows);
+    assert_int_equal(rows.n, 1);
+    row = rows.items;
+    assert_string_equal(row->hash, hash);
+    assert_int_equal(row->uses_left, 3);
+    assert_int_equal(row->expires_ms, 1700000060000);
+    assert_string_equal(row->note, "rack 7");
+}
+
+/* ---- a store that fails */
+
+static void forget(void *arg, struct store_call *c)
+{
+    (void)arg;
+    store_call_free(c);
+}
+
+/* As many calls as the store takes, none of which comes back yet. */
+static void fill_store(struct v1_world *v)
+{
+    static const struct app_find_ask ask = { "demo" };
+    struct store_call *c = NULL;
+    struct err err;
+
+    assert_int_equal(watch_want(v->w.store_watch, 0, &err), 0);
+    do {
+        c = store_call_new(&store_app_find, forget, NULL);
+        c->in = &ask;
+    } while (!store_submit(v->w.store.store, c, &err));
+    store_call_free(c);
+}
+
+static const struct {
+    const char *method, *path, *body;
+} stored[] = {
+    { "POST", "/v1/tokens", "{}" },
+    { "POST", "/v1/apps", "{\"code\":\"kit\"}" },
+    { "GET", "/v1/apps", NULL },
+};
+
+static void a_store_that_is_full_is_told_and_nothing_stays_behind(void **state)
+{
+    struct v1_world *v = *state;
+    struct err err;
+
+    fill_store(v);
+    for (size_t i = 0; i < ARRAY_LEN(stored); i++) {
+        world_admin(&v->w, stored[i].method, stored[i].path, stored[i].body);
+        assert_int_equal(v->w.status, 503);
+    }
+    assert_int_equal(status_with(v, "x"), 503); /* an app can not be looked up either */
+    assert_int_equal(watch_want(v->w.store_watch, WATCH_READ, &err), 0);
+    TURN_UNTIL(&v->w.rig, store_counters(v->w.store.store)->on_their_way == 0);
+    for (size_t i = 0; i < ARRAY_LEN(stored); i++) {
+        world_admin(&v->w, stored[i].method, stored[i].path, stored[i].body);
+        assert_int_equal(v->w.status, 200);
+    }
+}
+
+/* No file may grow: the disk is full, as far as the store can see. */
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void a_disk_that_is_full_is_our_fault(void **state)
+{
+    struct v1_world *v = *state;
+
+    signal(SIGXFSZ, SIG_IGN);
+    for (size_t i = 0; i < 2; i++) {
+        limit_files(0);
+        world_admin(&v->w, "POST", stored[i].path, stored[i].body);
+        limit_files(RLIM_INFINITY);
+        assert_int_equal(v->w.status / 100, 5);
+        assert_non_null(strstr(v->w.body, "the server's log says more about request "));
+        world_admin(&v->w, "POST", stored[i].path, stored[i].body);
+        assert_int_equal(v->w.status, 200); /* nobody is left "making" it */
+    }
+}
+
+#define V1_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        V1_TEST(status_is_in_numbers),
+        V1_TEST(hosts_come_page_by_page),
+        V1_TEST(processes_come_page_by_page),
+        V1_TEST(a_page_goes_on_after_what_has_gone),
+        V1_TEST(an_app_sees_its_own_businesses_and_namespaces),
+        V1_TEST(what_is_wrong_has_a_status_and_a_text),
+        V1_TEST(an_operation_uses_what_each_host_knows),
+        V1_TEST(a_spec_the_store_broke_fails_its_host_alone),
+        V1_TEST(operations_are_held_to_the_apps_limits),
+        V1_TEST(a_task_is_shown_whole),
+        V1_TEST(an_app_is_made_and_gets_a_new_secret),
+        V1_TEST(apps_are_listed_without_secrets),
+        V1_TEST(apps_and_tokens_are_for_admins),
+        V1_TEST(a_wrong_app_is_not_made),
+        V1_TEST(an_app_is_made_by_one_at_a_time),
+        V1_TEST(a_token_is_made),
+        V1_TEST(a_store_that_is_full_is_told_and_nothing_stays_behind),
+        V1_TEST(a_disk_that_is_full_is_our_fault),
+    };
+
+    return cmocka_run_group_tests_name("v1", tests, NULL, NULL);
+}
