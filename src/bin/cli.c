@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* cli.c - holdfast: the command line. */
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+int main(int argc, char **argv)
+{
+    return cli_main(argc, argv, environ);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* args.c - see args.h. */
+#include "cli/args.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "cli/duration.h"
+#include "cli/nearest.h"
+
+enum { COMMANDS_MAX = 64 };
+
+struct reader {
+    int argc, at;
+    char *const *argv;
+    enum lang lang;
+    struct arena *arena;
+    struct args *args;
+    const char **words; /* all plain words, the command's too */
+    size_t n_words;
+    struct err *err;
+};
+
+static int fail(const struct reader *r, enum text id, const char *const *args)
+{
+    return text_err(r->err, ERR_INVALID, r->lang, id, args);
+}
+
+/* ---- options ---- */
+
+static int unknown_option(const struct reader *r, const char *word, const char *name)
+{
+    const char *names[OPTIONS + 1] = { 0 }, *near;
+
+    if (!strcmp(name, "secret"))
+        return fail(r, TEXT_SECRET_IN_SIGHT, NULL);
+    for (size_t i = 0; i < OPTIONS; i++)
+        names[i] = cli_options[i].name;
+    near = nearest_find(name, names);
+    return near ? fail(r, TEXT_NEAREST_OPTION, TEXT_ARGS(word, near))
+                : fail(r, TEXT_UNKNOWN_OPTION, TEXT_ARGS(word));
+}
+
+static void add_word(struct list *list, const char *text, struct arena *a)
+{
+    struct word *grown = arena_alloc(a, (list->n + 1) * sizeof(*grown));
+
+    if (list->n)
+        memcpy(grown, list->items, list->n * sizeof(*grown));
+    grown[list->n].text = text;
+    list->items = grown;
+    list->n++;
+}
+
+static int put_number(struct reader *r, const struct option *o, const char *text, int64_t *to)
+{
+    char *end;
+
+    errno = 0;
+    *to = strtoll(text, &end, 10);
+    if (errno || end == text || *end)
+        return fail(r, TEXT_NOT_A_NUMBER, TEXT_ARGS(o->name, text));
+    return 0;
+}
+
+static int put_option(struct reader *r, const struct option *o, const char *text)
+{
+    void *to = (char *)r->args + o->offset;
+
+    switch (o->kind) {
+    case OPTION_IS_FLAG: *(bool *)to = true; return 0;
+    case OPTION_IS_TEXT: *(const char **)to = text; return 0;
+    case OPTION_IS_LIST: add_word(to, text, r->arena); return 0;
+    case OPTION_IS_NUMBER: return put_number(r, o, text, to);
+    case OPTION_IS_SECONDS:
+        if (!duration_read(text, to))
+            return fail(r, TEXT_NOT_A_DURATION, TEXT_ARGS(o->name, text));
+        return 0;
+    case OPTION_IS_SETTING:
+        r->args->settings[r->args->n_settings++] =
+            text ? arena_printf(r->arena, "--%s=%s", o->name, text)
+                 : arena_printf(r->arena, "--%s", o->name);
+        return 0;
+    }
+    return 0;
+}
+
+/* The value that belongs to it, and the word it is in. */
+static int take_value(struct reader *r, const struct option *o, const char *equals,
+                      const char **ret)
+{
+    *ret = equals ? equals + 1 : NULL;
+    if (!o->value)
+        return equals && o->kind != OPTION_IS_SETTING ? fail(r, TEXT_NO_VALUE, TEXT_ARGS(o->name))
+                                                      : 0;
+    if (!*ret && ++r->at < r->argc)
+        *ret = r->argv[r->at];
+    if (*ret && utf8_valid(*ret, strlen(*ret)) != strlen(*ret))
+        return fail(r, TEXT_NOT_UTF8, TEXT_ARGS(*ret));
+    return *ret ? 0 : fail(r, TEXT_NEEDS_VALUE, TEXT_ARGS(o->name));
+}
+
+static int read_option(struct reader *r, const char *word)
+{
+    const char *equals = strchr(word, '='), *name, *text;
+    size_t id = 0;
+
+    if (!strcmp(word, "-h"))
+        word = "--help";
+    name =
+        arena_memdup(r->arena, word + 2, equals ? (size_t)(equals - word - 2) : strlen(word + 2));
+    while (id < OPTIONS && strcmp(cli_options[id].name, name) != 0)
+        id++;
+    if (word[1] != '-' || id == OPTIONS)
+        return unknown_option(r, arena_printf(r->arena, "--%s", name), name);
+    if (take_value(r, &cli_options[id], equals, &text))
+        return -1;
+    if (args_has(r->args, (enum option_id)id) && cli_options[id].kind != OPTION_IS_LIST &&
+        cli_options[id].value)
+        return fail(r, TEXT_TWICE, TEXT_ARGS(name));
+    r->args->given |= UINT32_C(1) << id;
+    return put_option(r, &cli_options[id], text);
+}
+
+static int read_words(struct reader *r)
+{
+    bool plain = false;
+
+    for (r->at = 1; r->at < r->argc; r->at++) {
+        const char *word = r->argv[r->at];
+
+        if (utf8_valid(word, strlen(word)) != strlen(word))
+            return fail(r, TEXT_NOT_UTF8, TEXT_ARGS(word));
+        if (!plain && !strcmp(word, "--"))
+            plain = true;
+        else if (plain || word[0] != '-' || !word[1])
+            r->words[r->n_words++] = word;
+        else if (read_option(r, word))
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- the command ---- */
+
+static int unknown_command(const struct reader *r, const char *name)
+{
+    const char *names[COMMANDS_MAX] = { 0 }, *near;
+    size_t n = 0;
+
+    for (const struct command *c = cli_commands; c->name && n + 1 < COMMANDS_MAX; c++)
+        names[n++] = c->name;
+    near = nearest_find(name, names);
+    return near ? fail(r, TEXT_NEAREST_COMMAND, TEXT_ARGS(name, near))
+                : fail(r, TEXT_UNKNOWN_COMMAND, TEXT_ARGS(name));
+}
+
+/* "app" alone, or with a word that makes no command of it. */
+static int unknown_in_group(const struct reader *r, const char *group)
+{
+    struct buf rest = { 0 };
+
+    if (r->n_words > 1)
+        return unknown_command(r, arena_printf(r->arena, "%s %s", group, r->words[1]));
+    for (const struct command *c = cli_commands; c->name; c++) {
+        if (!strncmp(c->name, group, strlen(group)) && c->name[strlen(group)] == ' ')
+            buf_printf(&rest, "%s%s", rest.len ? ", " : "", c->name + strlen(group) + 1);
+    }
+    (void)fail(r, TEXT_NEEDS_MORE, TEXT_ARGS(group, buf_text(&rest))); /* -1, as below */
+    buf_free(&rest);
+    return -1;
+}
+
+/* The command of the first words, and how many they are. */
+static const struct command *match(const struct reader *r, const char *const *words, size_t n,
+                                   size_t *ret_used)
+{
+    *ret_used = 1;
+    if (n > 1 && command_is_group(words[0])) {
+        *ret_used = 2;
+        return command_find(arena_printf(r->arena, "%s %s", words[0], words[1]));
+    }
+    return n ? command_find(words[0]) : NULL;
+}
+
+/* Of what help is wanted: "holdfast app --help", "holdfast help app create". */
+static int read_help(struct reader *r, const char *const *words, size_t n)
+{
+    size_t used;
+    const struct command *c = match(r, words, n, &used);
+
+    r->args->help = true;
+    r->args->about = c ? c->name : n ? words[0] : "";
+    if (!c && n && !command_is_group(words[0]))
+        return unknown_command(r, words[0]);
+    return 0;
+}
+
+static int check_words(struct reader *r, size_t used)
+{
+    const struct command *c = r->args->command;
+
+    if (r->n_words - used < c->words_min)
+        return fail(r, TEXT_TOO_FEW_WORDS, TEXT_ARGS(c->name, c->words));
+    if (r->n_words - used > c->words_max)
+        return fail(r, TEXT_TOO_MANY_WORDS, TEXT_ARGS(c->name, r->words[used + c->words_max]));
+    for (size_t i = used; i < r->n_words; i++)
+        r->args->words[r->args->n_words++] = r->words[i];
+    for (size_t id = 0; id < OPTIONS_GLOBAL; id++) {
+        if (args_has(r->args, (enum option_id)id) && !(c->options >> id & 1))
+            return fail(r, TEXT_NOT_ITS_OPTION, TEXT_ARGS(c->name, cli_options[id].name));
+    }
+    return 0;
+}
+
+static int read_command(struct reader *r)
+{
+    size_t used;
+
+    if (!r->n_words)
+        return fail(r, TEXT_NO_COMMAND, NULL);
+    r->args->command = match(r, r->words, r->n_words, &used);
+    if (r->args->command)
+        return check_words(r, used);
+    return command_is_group(r->words[0]) ? unknown_in_group(r, r->words[0])
+                                         : unknown_command(r, r->words[0]);
+}
+
+int args_read(int argc, char *const *argv, enum lang lang, struct arena *a, struct args *ret,
+              struct err *err)
+{
+    size_t room = ((size_t)argc + 1) * sizeof(char *);
+    struct reader r = { argc, 0, argv, lang, a, ret, arena_alloc(a, room), 0, err };
+
+    *ret = (struct args){ .about = "", .spec = "", .note = "", .timeout_s = -1 };
+    ret->settings = arena_alloc(a, room);
+    ret->settings[ret->n_settings++] = arena_strdup(a, "holdfast");
+    if (read_words(&r))
+        return -1;
+    ret->version = args_has(ret, OPTION_VERSION);
+    if (ret->version)
+        return 0;
+    if (r.n_words && !strcmp(r.words[0], "help"))
+        return read_help(&r, r.words + 1, r.n_words - 1);
+    if (args_has(ret, OPTION_HELP))
+        return read_help(&r, r.words, r.n_words);
+    return read_command(&r);
+}

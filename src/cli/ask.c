@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* ask.c - see ask.h. */
+#include "cli/ask.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "wire/yaml.h"
+
+/* ---- words as JSON, for the shapes to read ---- */
+
+static void put_text(struct buf *b, const char *key, const char *text)
+{
+    buf_printf(b, "%s\"%s\":", b->len && buf_data(b)[b->len - 1] != '{' ? "," : "", key);
+    buf_quote(b, text, strlen(text));
+}
+
+static void put_number(struct buf *b, const char *key, int64_t number)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%lld", (long long)number);
+    put_text(b, key, text);
+}
+
+static void put_list(struct buf *b, const char *key, const struct list *list)
+{
+    const struct word *words = list->items;
+
+    buf_printf(b, "%s\"%s\":[", b->len && buf_data(b)[b->len - 1] != '{' ? "," : "", key);
+    for (size_t i = 0; i < list->n; i++) {
+        buf_puts(b, i ? "," : "");
+        buf_quote(b, words[i].text, strlen(words[i].text));
+    }
+    buf_addc(b, ']');
+}
+
+static int read_ask(const struct shape *shape, struct buf *json, struct arena *a, void *ret,
+                    struct err *err)
+{
+    int bad;
+
+    buf_addc(json, '}');
+    bad = shape_read(shape, buf_data(json), json->len, SHAPE_STRICT | SHAPE_TEXT, a, ret, err);
+    buf_free(json);
+    return bad ? -1 : 0;
+}
+
+/* ---- operations ---- */
+
+/* The namespace ends at the first slash: a name may have more of them. */
+static bool split(const char *word, struct arena *a, const char **ret_space, const char **ret_name)
+{
+    const char *slash = strchr(word, '/');
+
+    *ret_space = arena_memdup(a, word, slash ? (size_t)(slash - word) : strlen(word));
+    *ret_name = slash ? slash + 1 : "";
+    return slash && slash != word && slash[1];
+}
+
+/* JSON is read as such, because there is some that is no YAML: with tabs, or \u
+ * surrogates. */
+static int read_json_spec(const char *path, struct arena *a, struct proc_spec *ret, struct err *err)
+{
+    struct buf b = { 0 };
+    int bad;
+
+    if (file_read(path, YAML_SIZE_MAX, &b, err))
+        return -1;
+    bad = shape_read(&proc_spec_shape, buf_data(&b), b.len, SHAPE_STRICT, a, ret, err);
+    buf_free(&b);
+    return bad ? err_wrap(err, "%s", path) : 0;
+}
+
+static int read_spec(const char *path, struct arena *a, struct proc_spec *ret, struct err *err)
+{
+    size_t n = strlen(path);
+
+    if (n > 5 && !strcmp(path + n - 5, ".json"))
+        return read_json_spec(path, a, ret, err);
+    shape_defaults(&proc_spec_shape, ret);
+    return yaml_read_file(&proc_spec_shape, path, a, ret, err);
+}
+
+static const char *op_name(int op)
+{
+    const struct enum_name *e = proc_op_names;
+
+    while (e->value != op)
+        e++;
+    return e->name;
+}
+
+int ask_operation(const struct args *args, enum lang lang, struct arena *a,
+                  struct operation_ask *ret, struct err *err)
+{
+    struct buf json = { 0 };
+    const char *space, *name;
+
+    if (!split(args->words[0], a, &space, &name))
+        return text_err(err, ERR_INVALID, lang, TEXT_NOT_A_PROCESS, TEXT_ARGS(args->words[0]));
+    buf_addc(&json, '{');
+    put_text(&json, "operation", op_name(args->command->op));
+    put_text(&json, "namespace", space);
+    put_text(&json, "name", name);
+    put_list(&json, "hosts", &args->hosts);
+    if (read_ask(&operation_ask_shape, &json, a, ret, err))
+        return -1;
+    if (!args_has(args, OPTION_SPEC))
+        return 0;
+    if (read_spec(args->spec, a, &ret->spec, err))
+        return err_wrap(err, "--spec");
+    ret->has_spec = PRESENCE_GIVEN;
+    return 0;
+}
+
+int ask_processes(const struct args *args, enum lang lang, struct arena *a, struct process_ask *ret,
+                  struct err *err)
+{
+    const char *space = "", *name = "";
+    const struct word *hosts = args->hosts.items;
+    struct buf json = { 0 };
+
+    if (args->n_words && !split(args->words[0], a, &space, &name) &&
+        (!*args->words[0] || strchr(args->words[0], '/')))
+        return text_err(err, ERR_INVALID, lang, TEXT_NOT_A_PROCESS, TEXT_ARGS(args->words[0]));
+    if (args->hosts.n > 1)
+        return text_err(err, ERR_INVALID, lang, TEXT_TWICE, TEXT_ARGS("host"));
+    buf_addc(&json, '{');
+    put_text(&json, "namespace", space);
+    put_text(&json, "name", name);
+    put_text(&json, "host", args->hosts.n ? hosts[0].text : "");
+    put_number(&json, "limit", 1000);
+    return read_ask(&process_ask_shape, &json, a, ret, err);
+}
+
+/* ---- apps and tokens ---- */
+
+int ask_app(const struct args *args, enum lang lang, struct arena *a, struct app_ask *ret,
+            struct err *err)
+{
+    struct buf json = { 0 };
+
+    if (args->rotate && args->rights.n + args->spaces.n + args->businesses.n)
+        return text_err(err, ERR_INVALID, lang, TEXT_ROTATE_ALONE, NULL);
+    buf_addc(&json, '{');
+    put_text(&json, "code", args->words[0]);
+    buf_puts(&json, ",\"permissions\":{");
+    put_list(&json, "rights", &args->rights);
+    put_list(&json, "namespaces", &args->spaces);
+    put_list(&json, "businesses", &args->businesses);
+    buf_addc(&json, '}');
+    return read_ask(&app_ask_shape, &json, a, ret, err);
+}
+
+int ask_token(const struct args *args, enum lang lang, struct arena *a, struct token_ask *ret,
+              struct err *err)
+{
+    const struct word *businesses = args->businesses.items;
+    struct buf json = { 0 };
+
+    if (args->businesses.n > 1)
+        return text_err(err, ERR_INVALID, lang, TEXT_TWICE, TEXT_ARGS("biz"));
+    buf_addc(&json, '{');
+    put_number(&json, "cloud_id", args->cloud);
+    if (args->businesses.n)
+        put_text(&json, "biz_id", businesses[0].text);
+    if (args_has(args, OPTION_TTL))
+        put_number(&json, "ttl_s", args->ttl_s);
+    if (args_has(args, OPTION_USES))
+        put_number(&json, "uses", args->uses);
+    put_text(&json, "note", args->note);
+    return read_ask(&token_ask_shape, &json, a, ret, err);
+}

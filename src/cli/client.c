@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* client.c - see client.h. */
+#include "cli/client.h"
+
+#include <ctype.h>
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/duration.h"
+#include "cli/text.h"
+
+struct client {
+    CURL *curl;
+    struct client_config config;
+    const char *address; /* as the caller named it: URL or socket */
+    char *base;          /* what URLs begin with */
+    struct curl_slist *headers;
+    struct buf body; /* of the answer that comes in */
+    bool too_large;
+    char why[CURL_ERROR_SIZE];
+};
+
+static size_t on_body(char *bytes, size_t one, size_t n, void *arg)
+{
+    struct client *c = arg;
+
+    c->too_large = c->body.len + one * n > CLIENT_BODY_MAX;
+    if (c->too_large)
+        return 0;
+    buf_add(&c->body, bytes, one * n);
+    return one * n;
+}
+
+static int on_progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t d, curl_off_t e)
+{
+    struct client *c = arg;
+
+    (void)a, (void)b, (void)d, (void)e;
+    return c->config.is_over && c->config.is_over();
+}
+
+/* http://HOST or https://HOST, with nothing behind it but slashes. */
+static char *url_base(const char *server)
+{
+    size_t n = strlen(server), scheme;
+
+    while (n && server[n - 1] == '/')
+        n--;
+    scheme = !strncmp(server, "http://", 7) ? 7 : !strncmp(server, "https://", 8) ? 8 : 0;
+    if (!scheme || n <= scheme || strcspn(server + scheme, "/?#@ ") < n - scheme)
+        return NULL;
+    return xmemdup(server, n);
+}
+
+/* These do not fail for options libcurl was built with, and it says at the request
+ * what is wrong with a value. */
+static void set_options(struct client *c)
+{
+    const struct client_config *config = &c->config;
+
+    curl_easy_setopt(c->curl, CURLOPT_ERRORBUFFER, c->why);
+    curl_easy_setopt(c->curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(c->curl, CURLOPT_PROXY, "");
+    curl_easy_setopt(c->curl, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(c->curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CLIENT_CONNECT_MS);
+    curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, c);
+    curl_easy_setopt(c->curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl_easy_setopt(c->curl, CURLOPT_XFERINFODATA, c);
+    curl_easy_setopt(c->curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(c->curl, CURLOPT_USERAGENT, "holdfast/" HOLDFAST_VERSION);
+    curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, c->headers);
+    curl_easy_setopt(c->curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    if (*config->ca)
+        curl_easy_setopt(c->curl, CURLOPT_CAINFO, config->ca);
+    if (*config->socket) {
+        curl_easy_setopt(c->curl, CURLOPT_UNIX_SOCKET_PATH, config->socket);
+    } else if (*config->app) {
+        curl_easy_setopt(c->curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+        curl_easy_setopt(c->curl, CURLOPT_USERNAME, config->app);
+        curl_easy_setopt(c->curl, CURLOPT_PASSWORD, config->secret);
+    }
+}
+
+int client_new(const struct client_config *config, struct client **ret, struct err *err)
+{
+    char *base = *config->socket ? xstrdup("http://localhost") : url_base(config->server);
+    struct client *c;
+
+    if (!base)
+        return text_err(err, ERR_INVALID, config->lang, TEXT_BAD_URL, TEXT_ARGS(config->server));
+    if (curl_global_init(CURL_GLOBAL_DEFAULT))
+        abort(); /* out of memory, or a broken installation */
+    c = xalloc(sizeof(*c));
+    c->config = *config;
+    c->address = *config->socket ? config->socket : config->server;
+    c->base = base;
+    c->curl = curl_easy_init();
+    c->headers = curl_slist_append(NULL, "Content-Type: application/json");
+    c->headers = curl_slist_append(c->headers, "Accept: application/json");
+    c->headers = curl_slist_append(c->headers, "Expect:"); /* no round trip for a large body */
+    if (!c->curl || !c->headers)
+        abort();
+    set_options(c);
+    *ret = c;
+    return 0;
+}
+
+void client_free(struct client *c)
+{
+    if (!c)
+        return;
+    curl_easy_cleanup(c->curl);
+    curl_slist_free_all(c->headers);
+    curl_global_cleanup();
+    buf_free(&c->body);
+    free(c->base);
+    free(c);
+}
+
+const char *client_address(const struct client *c)
+{
+    return c->address;
+}
+
+/* ---- failures ---- */
+
+static int fail_slow(const struct client *c, bool post, int64_t timeout_ms, struct err *err)
+{
+    struct buf time = { 0 };
+
+    duration_put(&time, c->config.lang, timeout_ms);
+    (void)text_err(err, ERR_UNAVAILABLE, c->config.lang, post ? TEXT_SLOW_POST : TEXT_SLOW,
+                   TEXT_ARGS(c->address, buf_text(&time))); /* -1, as below */
+    buf_free(&time);
+    return -1;
+}
+
+static bool is_lost(CURLcode code)
+{
+    return code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_GOT_NOTHING ||
+           code == CURLE_PARTIAL_FILE;
+}
+
+/* Whether it came as far as a request that the server may have had. */
+static bool is_sent(const struct client *c)
+{
+    curl_off_t sent = 0;
+
+    curl_easy_getinfo(c->curl, CURLINFO_PRETRANSFER_TIME_T, &sent);
+    return sent > 0;
+}
+
+/* libcurl's sentence, or the system's word where that says it all. */
+static const char *reason(const struct client *c, CURLcode code)
+{
+    long number = 0;
+
+    curl_easy_getinfo(c->curl, CURLINFO_OS_ERRNO, &number);
+    if (code == CURLE_COULDNT_CONNECT && number)
+        return strerror((int)number);
+    return *c->why ? c->why : curl_easy_strerror(code);
+}
+
+static int fail(const struct client *c, CURLcode code, bool post, int64_t timeout_ms,
+                struct err *err)
+{
+    const char *why = reason(c, code);
+    enum lang lang = c->config.lang;
+
+    if (c->too_large) {
+        char mib[16];
+
+        snprintf(mib, sizeof(mib), "%d", CLIENT_BODY_MAX >> 20);
+        return text_err(err, ERR_LIMIT, lang, TEXT_TOO_LARGE, TEXT_ARGS(c->address, mib));
+    }
+    if (code == CURLE_PEER_FAILED_VERIFICATION)
+        return text_err(err, ERR_DENIED, lang, TEXT_UNTRUSTED, TEXT_ARGS(c->address, why));
+    if (code == CURLE_SSL_CACERT_BADFILE)
+        return text_err(err, ERR_DENIED, lang, TEXT_BAD_CA, TEXT_ARGS(c->config.ca, why));
+    if (code == CURLE_OPERATION_TIMEDOUT && is_sent(c))
+        return fail_slow(c, post, timeout_ms, err);
+    if (is_lost(code) && post)
+        return text_err(err, ERR_UNAVAILABLE, lang, TEXT_LOST_POST, TEXT_ARGS(c->address, why));
+    return text_err(err, ERR_UNAVAILABLE, lang, *c->config.socket ? TEXT_AWAY_SOCKET : TEXT_AWAY,
+                    TEXT_ARGS(c->address, why));
+}
+
+/* ---- requests ---- */
+
+void client_escape(struct buf *b, const char *text)
+{
+    for (; *text; text++) {
+        if (isalnum((unsigned char)*text) || strchr("-._~", *text))
+            buf_addc(b, *text);
+        else
+            buf_printf(b, "%%%02X", (unsigned char)*text);
+    }
+}
+
+static void put_query(const struct client_pair *query, struct buf *url)
+{
+    char between = '?';
+
+    for (; query && query->key; query++) {
+        if (!query->value || !*query->value)
+            continue;
+        buf_printf(url, "%c%s=", between, query->key);
+        client_escape(url, query->value);
+        between = '&';
+    }
+}
+
+static CURLcode perform(struct client *c)
+{
+    buf_truncate(&c->body, 0);
+    c->too_large = false;
+    c->why[0] = '\0';
+    return curl_easy_perform(c->curl);
+}
+
+static int request(struct client *c, const char *path, const struct client_pair *query, bool post,
+                   int64_t timeout_ms, struct client_answer *ret, struct err *err)
+{
+    struct buf url = { 0 };
+    CURLcode code;
+    long status = 0;
+
+    buf_printf(&url, "%s%s", c->base, path);
+    put_query(query, &url);
+    curl_easy_setopt(c->curl, CURLOPT_URL, buf_text(&url));
+    curl_easy_setopt(c->curl, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
+    buf_free(&url);
+    code = perform(c);
+    if (is_lost(code) && !post && !c->too_large)
+        code = perform(c);
+    if (code)
+        return fail(c, code, post, timeout_ms, err);
+    curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
+    *ret = (struct client_answer){ (int)status, c->body };
+    c->body = (struct buf){ 0 };
+    return 0;
+}
+
+int client_get(struct client *c, const char *path, const struct client_pair *query,
+               int64_t timeout_ms, struct client_answer *ret, struct err *err)
+{
+    curl_easy_setopt(c->curl, CURLOPT_HTTPGET, 1L);
+    curl_easy_setopt(c->curl, CURLOPT_FRESH_CONNECT, 0L);
+    return request(c, path, query, false, timeout_ms, ret, err);
+}
+
+/* On a connection of its own: one that was kept may be dead, and then libcurl would
+ * send it again by itself. */
+int client_post(struct client *c, const char *path, const struct client_pair *query,
+                const struct buf *body, int64_t timeout_ms, struct client_answer *ret,
+                struct err *err)
+{
+    curl_easy_setopt(c->curl, CURLOPT_POST, 1L);
+    curl_easy_setopt(c->curl, CURLOPT_FRESH_CONNECT, 1L);
+    curl_easy_setopt(c->curl, CURLOPT_POSTFIELDS, buf_data(body));
+    curl_easy_setopt(c->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->len);
+    return request(c, path, query, true, timeout_ms, ret, err);
+}

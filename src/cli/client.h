@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* client.h - requests to the server's /v1, over HTTP or its admin socket.
+ *
+ * One connection, kept between requests.  A GET whose connection breaks is sent once
+ * more, a POST never: it may have been carried out.  No redirect is followed and no
+ * proxy of the environment used: the secret goes to the server that was named.
+ *
+ * Failures are ERR_UNAVAILABLE where trying again may help, and name the address. */
+#ifndef CLI_CLIENT_H
+#define CLI_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "model/code.h"
+
+enum { CLIENT_BODY_MAX = 64 << 20, CLIENT_CONNECT_MS = 5000 };
+
+struct client;
+
+struct client_config {
+    const char *server, *socket; /* socket "": over the network */
+    const char *app, *secret;    /* "": none */
+    const char *ca;              /* "": those of the system */
+    enum lang lang;
+
+    /* Asked now and then during a request: true ends it.  May be NULL. */
+    bool (*is_over)(void);
+};
+
+struct client_pair { /* of a query; those without a value are left out */
+    const char *key, *value;
+};
+
+struct client_answer {
+    int status;
+    struct buf body; /* the caller's to free */
+};
+
+int client_new(const struct client_config *config, struct client **ret, struct err *err);
+void client_free(struct client *c);
+const char *client_address(const struct client *c); /* for people */
+
+/* Appends the text as one piece of a path or a query. */
+void client_escape(struct buf *b, const char *text);
+
+/* `query` ends with a NULL key, and may be NULL. */
+int client_get(struct client *c, const char *path, const struct client_pair *query,
+               int64_t timeout_ms, struct client_answer *ret, struct err *err);
+int client_post(struct client *c, const char *path, const struct client_pair *query,
+                const struct buf *body, int64_t timeout_ms, struct client_answer *ret,
+                struct err *err);
+
+#endif

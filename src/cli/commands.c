@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* commands.c - see commands.h.  A new command is a row here, its texts in
+ * text_rows.h, and its function. */
+#include "cli/commands.h"
+
+#include <string.h>
+
+#include "cli/args.h"
+#include "cli/run.h"
+#include "cli/width.h"
+#include "model/proc.h"
+
+#define TO(member) .offset = offsetof(struct args, member)
+#define HAS(id)    (UINT32_C(1) << OPTION_##id)
+
+/* clang-format off */
+const struct option cli_options[OPTIONS] = {
+    [OPTION_HOST] = { "host", "HOST", OPTION_IS_LIST, TO(hosts), TEXT_OPT_HOST },
+    [OPTION_SPEC] = { "spec", "FILE", OPTION_IS_TEXT, TO(spec), TEXT_OPT_SPEC },
+    [OPTION_NO_WAIT] = { "no-wait", NULL, OPTION_IS_FLAG, TO(no_wait), TEXT_OPT_NO_WAIT },
+    [OPTION_WAIT] = { "wait", NULL, OPTION_IS_FLAG, TO(wait), TEXT_OPT_WAIT },
+    [OPTION_TIMEOUT] = { "timeout", "TIME", OPTION_IS_SECONDS, TO(timeout_s), TEXT_OPT_TIMEOUT },
+    [OPTION_RIGHT] = { "right", "RIGHT", OPTION_IS_LIST, TO(rights), TEXT_OPT_RIGHT },
+    [OPTION_NAMESPACE] = { "namespace", "NAME", OPTION_IS_LIST, TO(spaces), TEXT_OPT_NAMESPACE },
+    [OPTION_BIZ] = { "biz", "ID", OPTION_IS_LIST, TO(businesses), TEXT_OPT_BIZ },
+    [OPTION_ROTATE] = { "rotate", NULL, OPTION_IS_FLAG, TO(rotate), TEXT_OPT_ROTATE },
+    [OPTION_CLOUD] = { "cloud", "ID", OPTION_IS_NUMBER, TO(cloud), TEXT_OPT_CLOUD },
+    [OPTION_TTL] = { "ttl", "TIME", OPTION_IS_SECONDS, TO(ttl_s), TEXT_OPT_TTL },
+    [OPTION_USES] = { "uses", "N", OPTION_IS_NUMBER, TO(uses), TEXT_OPT_USES },
+    [OPTION_NOTE] = { "note", "TEXT", OPTION_IS_TEXT, TO(note), TEXT_OPT_NOTE },
+    [OPTION_SERVER] = { "server", "URL", OPTION_IS_SETTING, .help = TEXT_OPT_SERVER },
+    [OPTION_SOCKET] = { "socket", "PATH", OPTION_IS_SETTING, .help = TEXT_OPT_SOCKET },
+    [OPTION_APP] = { "app", "CODE", OPTION_IS_SETTING, .help = TEXT_OPT_APP },
+    [OPTION_SECRET_FILE] = { "secret-file", "FILE", OPTION_IS_SETTING, .help = TEXT_OPT_SECRET_FILE },
+    [OPTION_CA] = { "ca", "FILE", OPTION_IS_SETTING, .help = TEXT_OPT_CA },
+    [OPTION_LANG] = { "lang", "LANG", OPTION_IS_SETTING, .help = TEXT_OPT_LANG },
+    [OPTION_JSON] = { "json", NULL, OPTION_IS_SETTING, .help = TEXT_OPT_JSON },
+    [OPTION_QUIET] = { "quiet", NULL, OPTION_IS_SETTING, .help = TEXT_OPT_QUIET },
+    [OPTION_COLOR] = { "color", "WHEN", OPTION_IS_SETTING, .help = TEXT_OPT_COLOR },
+    [OPTION_CONFIG] = { "config", "FILE", OPTION_IS_SETTING, .help = TEXT_OPT_CONFIG },
+    [OPTION_HELP] = { "help", NULL, OPTION_IS_FLAG, TO(help), TEXT_OPT_HELP },
+    [OPTION_VERSION] = { "version", NULL, OPTION_IS_FLAG, TO(version), TEXT_OPT_VERSION },
+};
+
+#define OPERATION HAS(HOST) | HAS(SPEC) | HAS(NO_WAIT) | HAS(TIMEOUT)
+
+const struct command cli_commands[] = {
+    { "status", "", 0, 0, 0, TEXT_DO_STATUS, -1, run_status },
+    { "ps", "[NAMESPACE[/NAME]]", 0, 1, HAS(HOST), TEXT_DO_PS, -1, run_ps },
+    { "start", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_START, PROC_OP_START, run_operation },
+    { "stop", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_STOP, PROC_OP_STOP, run_operation },
+    { "restart", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_RESTART, PROC_OP_RESTART, run_operation },
+    { "reload", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_RELOAD, PROC_OP_RELOAD, run_operation },
+    { "kill", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_KILL, PROC_OP_KILL, run_operation },
+    { "manage", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_MANAGE, PROC_OP_HOST, run_operation },
+    { "unmanage", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_UNMANAGE, PROC_OP_UNHOST, run_operation },
+    { "query", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_QUERY, PROC_OP_QUERY, run_operation },
+    { "task", "ID", 1, 1, HAS(WAIT) | HAS(TIMEOUT), TEXT_DO_TASK, -1, run_task },
+    { "host list", "", 0, 0, 0, TEXT_DO_HOST_LIST, -1, run_host_list },
+    { "app create", "CODE", 1, 1, HAS(RIGHT) | HAS(NAMESPACE) | HAS(BIZ) | HAS(ROTATE), TEXT_DO_APP_CREATE, -1,
+      run_app_create },
+    { "app list", "", 0, 0, 0, TEXT_DO_APP_LIST, -1, run_app_list },
+    { "token create", "", 0, 0, HAS(CLOUD) | HAS(BIZ) | HAS(TTL) | HAS(USES) | HAS(NOTE), TEXT_DO_TOKEN_CREATE, -1,
+      run_token_create },
+    { 0 },
+};
+/* clang-format on */
+
+const struct command *command_find(const char *name)
+{
+    for (const struct command *c = cli_commands; c->name; c++) {
+        if (!strcmp(c->name, name))
+            return c;
+    }
+    return NULL;
+}
+
+static bool is_in_group(const struct command *c, const char *group)
+{
+    size_t n = strlen(group);
+
+    return !n || (!strncmp(c->name, group, n) && (!c->name[n] || c->name[n] == ' '));
+}
+
+bool command_is_group(const char *word)
+{
+    for (const struct command *c = cli_commands; c->name; c++) {
+        if (*word && is_in_group(c, word) && strcmp(c->name, word) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* ---- help ---- */
+
+/* "  left   right", the right sides below each other by what is seen. */
+static void put_row(struct buf *b, const char *left, const char *right)
+{
+    enum { LEFT = 24 };
+
+    buf_printf(b, "  %s", left);
+    for (size_t n = width_text(left); n < LEFT; n++)
+        buf_addc(b, ' ');
+    buf_printf(b, " %s\n", right);
+}
+
+static void put_options(struct buf *b, enum lang lang, size_t from, size_t to, uint32_t which)
+{
+    for (size_t i = from; i < to; i++) {
+        const struct option *o = &cli_options[i];
+        struct buf left = { 0 };
+
+        if (!(which >> i & 1))
+            continue;
+        buf_printf(&left, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+        put_row(b, buf_text(&left), text_get(lang, o->help));
+        buf_free(&left);
+    }
+}
+
+static void put_commands(struct buf *b, enum lang lang, const char *group)
+{
+    text_put(b, lang, TEXT_COMMANDS, NULL);
+    buf_addc(b, '\n');
+    for (const struct command *c = cli_commands; c->name; c++) {
+        struct buf left = { 0 };
+
+        if (!is_in_group(c, group))
+            continue;
+        buf_printf(&left, "%s%s%s", c->name, *c->words ? " " : "", c->words);
+        put_row(b, buf_text(&left), text_get(lang, c->help));
+        buf_free(&left);
+    }
+}
+
+static void put_usage(struct buf *b, enum lang lang, const char *name, const char *words)
+{
+    struct buf line = { 0 };
+
+    buf_printf(&line, "%s%s%s", name, *words ? " " : "", words);
+    text_put(b, lang, TEXT_USAGE, TEXT_ARGS(buf_text(&line)));
+    buf_puts(b, "\n\n");
+    buf_free(&line);
+}
+
+static void put_texts(struct buf *b, enum lang lang, const enum text *ids, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        buf_puts(b, i ? "\n" : "");
+        text_put(b, lang, ids[i], NULL);
+        buf_addc(b, '\n');
+    }
+}
+
+void command_help(struct buf *b, enum lang lang, const char *name)
+{
+    static const enum text end[] = { TEXT_HELP_FILE, TEXT_HELP_EXIT, TEXT_HELP_MORE };
+    const struct command *c = command_find(name);
+
+    put_usage(b, lang, c ? c->name : *name ? name : "COMMAND", c ? c->words : "[...]");
+    put_texts(b, lang, c ? &c->help : (const enum text[]){ TEXT_ABOUT }, 1);
+    buf_addc(b, '\n');
+    if (!c)
+        put_commands(b, lang, name);
+    if (c && c->options) {
+        put_texts(b, lang, (const enum text[]){ TEXT_OPTIONS }, 1);
+        put_options(b, lang, 0, OPTIONS_GLOBAL, c->options);
+    }
+    buf_puts(b, !c || c->options ? "\n" : "");
+    put_texts(b, lang, (const enum text[]){ TEXT_GLOBAL_OPTIONS }, 1);
+    put_options(b, lang, OPTIONS_GLOBAL, OPTIONS, UINT32_MAX);
+    buf_addc(b, '\n');
+    put_texts(b, lang, end, c ? 2 : 3);
+}

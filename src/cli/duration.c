@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* duration.c - see duration.h. */
+#include "cli/duration.h"
+
+#include <ctype.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "cli/text.h"
+
+enum { MINUTE = 60, HOUR = 3600, DAY = 86400 };
+
+static const int64_t longest_s = (int64_t)36525 * DAY;
+
+static void put_two(struct buf *b, enum lang lang, enum text id, int64_t large, int64_t small)
+{
+    char first[24], second[24];
+
+    snprintf(first, sizeof(first), "%lld", (long long)large);
+    snprintf(second, sizeof(second), "%lld", (long long)small);
+    text_put(b, lang, id, TEXT_ARGS(first, second));
+}
+
+void duration_put(struct buf *b, enum lang lang, int64_t ms)
+{
+    int64_t s = ms > 0 ? ms / 1000 : 0, tenth = ms > 0 ? ms % 1000 / 100 : 0;
+
+    if (s < 10 && tenth) {
+        char text[24];
+
+        snprintf(text, sizeof(text), "%d.%d", (int)s, (int)tenth);
+        text_put(b, lang, TEXT_SECONDS, TEXT_ARGS(text));
+    } else if (s < MINUTE) {
+        put_two(b, lang, TEXT_SECONDS, s, 0);
+    } else if (s < HOUR) {
+        put_two(b, lang, TEXT_MINUTES, s / MINUTE, s % MINUTE);
+    } else if (s < DAY) {
+        put_two(b, lang, TEXT_HOURS, s / HOUR, s % HOUR / MINUTE);
+    } else {
+        put_two(b, lang, TEXT_DAYS, s / DAY, s % DAY / HOUR);
+    }
+}
+
+/* Digits at *p, at most the longest time; -1 for none or more. */
+static int64_t read_number(const char **p)
+{
+    int64_t n = 0;
+
+    if (!isdigit((unsigned char)**p))
+        return -1;
+    for (; isdigit((unsigned char)**p); (*p)++) {
+        n = n * 10 + (**p - '0');
+        if (n > longest_s)
+            return -1;
+    }
+    return n;
+}
+
+bool duration_read(const char *text, int64_t *ret_s)
+{
+    static const struct {
+        char letter;
+        int64_t seconds;
+    } units[] = { { 'd', DAY }, { 'h', HOUR }, { 'm', MINUTE }, { 's', 1 } };
+    int64_t sum = 0;
+    size_t unit = 0;
+    const char *p = text;
+
+    do {
+        int64_t n = read_number(&p);
+
+        if (n < 0)
+            return false;
+        if (!*p && unit == 0) { /* a bare number */
+            *ret_s = n;
+            return true;
+        }
+        while (unit < ARRAY_LEN(units) && units[unit].letter != *p)
+            unit++;
+        if (unit == ARRAY_LEN(units) || n > longest_s / units[unit].seconds)
+            return false;
+        sum += n * units[unit++].seconds;
+        p++;
+    } while (*p);
+    if (sum > longest_s)
+        return false;
+    *ret_s = sum;
+    return true;
+}
+
+void duration_put_date(struct buf *b, int64_t since_1970_s)
+{
+    time_t t = (time_t)since_1970_s;
+    struct tm parts;
+    char text[64];
+
+    if (!localtime_r(&t, &parts) || !strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &parts))
+        snprintf(text, sizeof(text), "%lld", (long long)since_1970_s);
+    buf_puts(b, text);
+}

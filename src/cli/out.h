@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* out.h - where the command line writes: a descriptor, and what it can show.
+ *
+ * What is put there is kept until out_flush(), which tells whether it could be
+ * written: a full disk must not look like success. */
+#ifndef CLI_OUT_H
+#define CLI_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "cli/text.h"
+
+enum style { STYLE_PLAIN, STYLE_HEAD, STYLE_GOOD, STYLE_BAD, STYLE_DIM, STYLES };
+
+struct out {
+    int fd;
+    const char *name; /* "standard output", for errors */
+    enum lang lang;
+    bool terminal, colour;
+    size_t width; /* of the terminal, in columns */
+    struct buf b;
+};
+
+enum colour_wish { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
+
+/* `no_colour` and `term` are what NO_COLOR and TERM say; NULL: not set. */
+void out_init(struct out *o, int fd, const char *name, enum lang lang);
+void out_colour(struct out *o, enum colour_wish wish, const char *no_colour, const char *term);
+void out_done(struct out *o);
+
+void out_puts(struct out *o, const char *text);
+void out_styled(struct out *o, enum style style, const char *text);
+void out_text(struct out *o, enum text id, const char *const *args);
+void out_line(struct out *o, enum text id, const char *const *args); /* and a line end */
+
+int out_flush(struct out *o, struct err *err);
+
+#endif

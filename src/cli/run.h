@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* run.h - the commands, as functions of the rows of commands.c: each asks the server
+ * and shows what it says.  They return the exit status, or -1 and an err. */
+#ifndef CLI_RUN_H
+#define CLI_RUN_H
+
+#include "cli/cli.h"
+
+int run_status(struct cli *cli, struct err *err);
+int run_ps(struct cli *cli, struct err *err);
+int run_host_list(struct cli *cli, struct err *err);
+
+int run_operation(struct cli *cli, struct err *err);
+int run_task(struct cli *cli, struct err *err);
+
+int run_app_create(struct cli *cli, struct err *err);
+int run_app_list(struct cli *cli, struct err *err);
+int run_token_create(struct cli *cli, struct err *err);
+
+#endif

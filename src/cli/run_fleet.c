@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* run_fleet.c - what there is: status, ps, host list. */
+#include "base/mem.h"
+#include "cli/ask.h"
+#include "cli/run.h"
+#include "cli/views.h"
+
+static int64_t now_s(const struct cli *cli)
+{
+    return clock_wall_ms(cli->clock) / 1000;
+}
+
+static int get_processes(struct cli *cli, const struct process_ask *ask, struct list *ret,
+                         struct err *err)
+{
+    struct client_pair query[] = {
+        { "namespace", ask->space }, { "name", ask->name },   { "host", ask->host },
+        { "limit", "1000" },         { "after", ask->after }, { 0 },
+    };
+
+    return cli_get_all(cli, "/v1/processes", query, &process_page_shape, ret, err);
+}
+
+/* ---- status ---- */
+
+static void put_totals(struct cli *cli, const struct status_view *s)
+{
+    out_line(&cli->out, TEXT_STATUS_SERVER,
+             TEXT_ARGS(s->version, cli_duration(cli, s->uptime_s * 1000)));
+    out_line(&cli->out, TEXT_STATUS_HOSTS,
+             TEXT_ARGS(cli_count(cli, s->hosts), cli_count(cli, s->online),
+                       cli_count(cli, s->hosts - s->online)));
+    out_line(&cli->out, TEXT_STATUS_PROCESSES,
+             TEXT_ARGS(cli_count(cli, s->processes), cli_count(cli, s->running),
+                       cli_count(cli, s->hosted)));
+    out_line(&cli->out, TEXT_STATUS_TASKS, TEXT_ARGS(cli_count(cli, s->open_tasks)));
+}
+
+/* Hosts that are offline are counted above; what runs on them now nobody knows. */
+static void put_wrong(struct cli *cli, const struct list *processes)
+{
+    const struct process_view *p = processes->items;
+    struct table t;
+
+    views_wrong_init(&t);
+    for (size_t i = 0; i < processes->n; i++) {
+        if (p[i].online && !views_is_as_wanted(&p[i].view))
+            views_wrong_add(&t, cli->lang, &p[i]);
+    }
+    if (t.n_cells) {
+        out_puts(&cli->out, "\n");
+        out_line(&cli->out, TEXT_STATUS_BAD,
+                 TEXT_ARGS(cli_count(cli, (int64_t)(t.n_cells / t.n_columns))));
+        table_put(&t, &cli->out);
+    } else if (!cli->settings.quiet && processes->n) {
+        out_line(&cli->out, TEXT_STATUS_GOOD, NULL);
+    }
+    table_done(&t);
+}
+
+int run_status(struct cli *cli, struct err *err)
+{
+    const struct process_ask all = { "", "", "", NULL, 0 };
+    struct status_view s;
+    struct list processes;
+
+    if (cli_get(cli, "/v1/status", NULL, CLI_GET_MS, &status_view_shape, &cli->arena, &s, err))
+        return -1;
+    if (cli->settings.json) {
+        cli_json(cli, &status_view_shape, &s);
+        return CLI_OK;
+    }
+    if (get_processes(cli, &all, &processes, err))
+        return -1;
+    put_totals(cli, &s);
+    if (!s.hosts)
+        out_line(&cli->out, TEXT_NO_HOSTS, NULL);
+    else if (!processes.n)
+        out_line(&cli->out, TEXT_NO_PROCESSES, NULL);
+    put_wrong(cli, &processes);
+    return CLI_OK;
+}
+
+/* ---- ps ---- */
+
+int run_ps(struct cli *cli, struct err *err)
+{
+    bool some = cli->args.n_words || cli->args.hosts.n;
+    const struct process_view *p;
+    struct process_page page = { .next = "" };
+    struct process_ask ask;
+    struct table t;
+
+    if (ask_processes(&cli->args, cli->lang, &cli->arena, &ask, err) ||
+        get_processes(cli, &ask, &page.processes, err))
+        return -1;
+    if (cli->settings.json) {
+        cli_json(cli, &process_page_shape, &page);
+        return CLI_OK;
+    }
+    if (!page.processes.n) {
+        if (!cli->settings.quiet)
+            out_line(&cli->out, some ? TEXT_NONE_FITS : TEXT_NO_PROCESSES, NULL);
+        return CLI_OK;
+    }
+    p = page.processes.items;
+    views_processes_init(&t);
+    for (size_t i = 0; i < page.processes.n; i++)
+        views_process_add(&t, cli->lang, &p[i], now_s(cli));
+    table_put(&t, &cli->out);
+    table_done(&t);
+    return CLI_OK;
+}
+
+/* ---- host list ---- */
+
+static const struct column host_columns[] = {
+    { TEXT_HOST, false }, { TEXT_NAME, false },      { TEXT_STATE, false },   { TEXT_SINCE, true },
+    { TEXT_BIZ, true },   { TEXT_RUNNING_OF, true }, { TEXT_VERSION, false }, { TEXT_AGENT, false },
+};
+
+static void add_host(struct cli *cli, struct table *t, const struct host_view *h)
+{
+    table_add(t, STYLE_PLAIN, views_host(&t->arena, h->agent_id, h->cloud_id, h->ip));
+    table_add(t, STYLE_PLAIN, h->hostname);
+    table_add_text(t, h->online ? STYLE_GOOD : STYLE_BAD, cli->lang,
+                   h->online ? TEXT_ONLINE : TEXT_OFFLINE);
+    table_add(t, STYLE_PLAIN,
+              h->since_s > 0 ? cli_duration(cli, (now_s(cli) - h->since_s) * 1000) : "");
+    table_add_number(t, h->biz_id);
+    table_add(t, STYLE_PLAIN,
+              arena_printf(&t->arena, "%lld/%lld", (long long)h->running, (long long)h->processes));
+    table_add(t, STYLE_PLAIN, h->version);
+    table_add(t, STYLE_PLAIN, h->agent_id);
+}
+
+int run_host_list(struct cli *cli, struct err *err)
+{
+    struct client_pair query[] = { { "limit", "1000" }, { "after", NULL }, { 0 } };
+    struct host_page page = { .next = "" };
+    const struct host_view *h;
+    struct table t;
+
+    if (cli_get_all(cli, "/v1/hosts", query, &host_page_shape, &page.hosts, err))
+        return -1;
+    if (cli->settings.json) {
+        cli_json(cli, &host_page_shape, &page);
+        return CLI_OK;
+    }
+    if (!page.hosts.n) {
+        if (!cli->settings.quiet)
+            out_line(&cli->out, TEXT_NO_HOSTS, NULL);
+        return CLI_OK;
+    }
+    h = page.hosts.items;
+    table_init(&t, host_columns, ARRAY_LEN(host_columns));
+    for (size_t i = 0; i < page.hosts.n; i++)
+        add_host(cli, &t, &h[i]);
+    table_put(&t, &cli->out);
+    table_done(&t);
+    return CLI_OK;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* table.c - see table.h. */
+#include "cli/table.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "cli/width.h"
+
+enum { GAP = 2, LAST_MIN = 8 };
+
+struct cell {
+    const char *text;
+    enum style style;
+    size_t width;
+};
+
+void table_init(struct table *t, const struct column *columns, size_t n_columns)
+{
+    *t = (struct table){ .columns = columns, .n_columns = n_columns };
+}
+
+void table_done(struct table *t)
+{
+    free(t->cells);
+    arena_free(&t->arena);
+}
+
+void table_add(struct table *t, enum style style, const char *text)
+{
+    const char *clean = width_clean(&t->arena, text && *text ? text : "-");
+
+    if (t->n_cells == t->cap) {
+        t->cap = t->cap ? 2 * t->cap : 64;
+        t->cells = xresize(t->cells, t->cap * sizeof(*t->cells));
+    }
+    t->cells[t->n_cells++] = (struct cell){ clean, style, width_text(clean) };
+}
+
+void table_add_number(struct table *t, int64_t number)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%lld", (long long)number);
+    table_add(t, STYLE_PLAIN, text);
+}
+
+void table_add_text(struct table *t, enum style style, enum lang lang, enum text id)
+{
+    table_add(t, style, text_get(lang, id));
+}
+
+static size_t column_width(const struct table *t, size_t column, enum lang lang)
+{
+    size_t width = width_text(text_get(lang, t->columns[column].head));
+
+    for (size_t i = column; i < t->n_cells; i += t->n_columns) {
+        if (t->cells[i].width > width)
+            width = t->cells[i].width;
+    }
+    return width;
+}
+
+static void put_blanks(struct out *out, size_t n)
+{
+    while (n--)
+        out_puts(out, " ");
+}
+
+/* The last column has no blanks behind it, so that lines are not longer than seen. */
+static void put_cell(const struct table *t, size_t column, const struct cell *c, size_t width,
+                     struct arena *a, struct out *out)
+{
+    bool last = column + 1 == t->n_columns;
+    size_t blanks = c->width < width ? width - c->width : 0;
+
+    if (t->columns[column].right)
+        put_blanks(out, blanks);
+    if (c->width > width)
+        out_styled(out, c->style,
+                   arena_printf(a, "%.*s…", (int)width_cut(c->text, width - 1), c->text));
+    else
+        out_styled(out, c->style, c->text);
+    if (!last && !t->columns[column].right)
+        put_blanks(out, blanks);
+    out_puts(out, last ? "\n" : "  ");
+}
+
+/* What the columns before the last leave of the line, if there is a line's length. */
+static void fit_last(const struct table *t, const struct out *out, size_t *widths)
+{
+    size_t before = 0, *last = &widths[t->n_columns - 1], room;
+
+    for (size_t i = 0; i + 1 < t->n_columns; i++)
+        before += widths[i] + GAP;
+    if (!out->terminal || before + *last <= out->width)
+        return;
+    room = before < out->width ? out->width - before : 0;
+    if (room < LAST_MIN)
+        room = LAST_MIN; /* the line is broken anyway, and now in one place */
+    if (room < *last)
+        *last = room;
+}
+
+void table_put(const struct table *t, struct out *out)
+{
+    struct arena a = { 0 };
+    size_t *widths = arena_alloc(&a, t->n_columns * sizeof(*widths));
+
+    for (size_t i = 0; i < t->n_columns; i++)
+        widths[i] = column_width(t, i, out->lang);
+    fit_last(t, out, widths);
+    for (size_t i = 0; i < t->n_columns; i++) {
+        const char *head = text_get(out->lang, t->columns[i].head);
+
+        put_cell(t, i, &(struct cell){ head, STYLE_HEAD, width_text(head) }, widths[i], &a, out);
+    }
+    for (size_t i = 0; i < t->n_cells; i++)
+        put_cell(t, i % t->n_columns, &t->cells[i], widths[i % t->n_columns], &a, out);
+    arena_free(&a);
+}

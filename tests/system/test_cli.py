@@ -1,0 +1,798 @@
+# SPDX-License-Identifier: MIT
+"""holdfast, the command line, from the outside: a stand-in answers as /v1 would."""
+import base64
+import fcntl
+import http.server
+import json
+import os
+import pty
+import re
+import select
+import signal
+import socketserver
+import ssl
+import struct
+import subprocess
+import termios
+import threading
+import time
+import urllib.parse
+
+import pytest
+
+from holdfast import bin_dir, free_port, sanitizer_reports, wait_until
+
+NOW = int(time.time())
+
+
+# --- The stand-in ---------------------------------------------------------
+
+class StandIn:
+    """Answers each (method, path) with what `answers` has for it: (status, object), a
+    list of them for one request after the other (the last stays), or a function."""
+
+    def __init__(self, unix_path=None, tls=None):
+        self.answers, self.asked = {}, []
+        stand_in = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def address_string(self):
+                return "somebody"
+
+            def log_message(self, *_):
+                pass
+
+            def do_GET(self):
+                stand_in.answer(self)
+
+            do_POST = do_GET
+
+        class UnixServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+            pass
+
+        server = UnixServer if unix_path else http.server.ThreadingHTTPServer
+        self.server = server(unix_path or ("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = "" if unix_path else f"http://127.0.0.1:{self.server.server_address[1]}"
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+            self.server.handle_error = lambda *_: None  # a client that does not trust us ends the handshake
+            self.url = self.url.replace("http:", "https:")
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def answer(self, request):
+        url = urllib.parse.urlsplit(request.path)
+        length = int(request.headers.get("Content-Length", 0))
+        asked = {"method": request.command, "path": url.path, "headers": request.headers,
+                 "query": dict(urllib.parse.parse_qsl(url.query)),
+                 "body": json.loads(request.rfile.read(length)) if length else None}
+        self.asked.append(asked)
+        found = self.answers.get((request.command, url.path), (404, error(404, "NOT_FOUND", "no such page")))
+        if isinstance(found, list):
+            found = found.pop(0) if len(found) > 1 else found[0]
+        if callable(found):
+            found = found(request, asked)
+        if found is None:
+            request.close_connection = True
+            return
+        status, body = found
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+        request.send_response(status)
+        request.send_header("Content-Type", "application/json")
+        request.send_header("Content-Length", str(len(raw)))
+        request.end_headers()
+        request.wfile.write(raw)
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def error(_status, code, message, number=3):
+    return {"error": {"code": code, "number": number, "message": message, "request_id": "r-17"}}
+
+
+def process(ip="10.0.0.1", name="web", space="prod", wanted=1, status=1, online=True, cloud=0, **more):
+    view = {"namespace": space, "name": name, "wanted": wanted, "status": status, "hosted": True,
+            "pid": 4711 if status == 1 else -1, "restarts": 2, **more}
+    return {"agent_id": f"a-{ip}", "cloud_id": cloud, "ip": ip, "online": online, "process": view}
+
+
+def item(ip="10.0.0.1", code=0, text="success", done=True, op=0, **view):
+    return {"key": f"0:{ip}:prod:web", "agent_id": f"a-{ip}", "namespace": "prod", "name": "web",
+            "op_type": op, "done": done, "code": code, "text": text,
+            "process": {"namespace": "prod", "name": "web", "wanted": 1, "status": 1, **view}}
+
+
+def task(*items):
+    return {"task_id": "T1", "app": "ops", "user": "ann", "created_ms": NOW * 1000,
+            "deadline_ms": NOW * 1000 + 60000, "total": len(items),
+            "left": sum(not i["done"] for i in items),
+            "failed": sum(i["done"] and i["code"] != 0 for i in items), "items": list(items)}
+
+
+STATUS = {"version": "0.1.0", "uptime_s": 192, "hosts": 3, "online": 2, "processes": 4, "running": 3,
+          "hosted": 4, "open_tasks": 1}
+HOSTS = {"hosts": [{"agent_id": "a1", "cloud_id": 0, "ip": "10.0.0.1", "biz_id": 2, "hostname": "n1",
+                    "version": "0.1.0", "online": True, "since_s": NOW - 3600, "joined_s": NOW - 9000,
+                    "processes": 3, "running": 2},
+                   {"agent_id": "a2", "cloud_id": 7, "ip": "10.0.0.1", "hostname": "数据库主机", "online": False}],
+         "next": ""}
+
+
+@pytest.fixture
+def stand_in():
+    s = StandIn()
+    yield s
+    s.close()
+
+
+@pytest.fixture
+def env(tmp_path):
+    """No settings of whoever runs the tests."""
+    for name in ("HOLDFAST_SERVER", "HOLDFAST_SOCKET", "HOLDFAST_APP", "HOLDFAST_SECRET"):
+        assert name not in os.environ, f"{name} would reach the program under test"
+    return {"HOME": tmp_path, "XDG_CONFIG_HOME": "", "LC_ALL": "C", "TZ": "UTC"}
+
+
+@pytest.fixture
+def run(holdfast, stand_in, env):
+    """run("ps", "--json"): the program against the stand-in; .code, .out, .err."""
+    def start(*args, more=None, server=True):
+        where = ["--server", stand_in.url] if server else []
+        p = holdfast.run("holdfast", *args, *where, env={**env, **(more or {})})
+        p.code = p.process.returncode
+        return p
+    return start
+
+
+def cells(line):
+    return re.split(r"  +", line.strip())
+
+
+# --- What there is --------------------------------------------------------
+
+def test_ps_is_a_table(run, stand_in):
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [
+        process(last_start_s=NOW - 192),
+        process("10.0.0.2", "db", status=2, why="exit code 1 after 3 s; next try in 10 s"),
+        process("10.0.0.3", "job", cloud=5, online=False, why="running")], "next": ""}
+    p = run("ps")
+    assert p.code == 0 and p.err == ""
+    head, web, db, job = p.out.splitlines()
+    assert cells(head) == "HOST PROCESS WANTED STATE PID HOSTED RESTARTS UPTIME WHY".split()
+    assert cells(web)[:7] == ["10.0.0.1", "prod/web", "running", "running", "4711", "yes", "2"]
+    assert re.fullmatch(r"3m \d+s", cells(web)[7])
+    assert cells(db) == ["10.0.0.2", "prod/db", "running", "stopped", "-", "yes", "2", "-",
+                         "exit code 1 after 3 s; next try in 10 s"]
+    assert cells(job)[0] == "5:10.0.0.3" and "the host is offline; last heard: running" in job
+    assert web.index("prod/web") == db.index("prod/db") == head.index("PROCESS")
+    assert "\033" not in p.out
+
+
+@pytest.mark.parametrize("args, query", [
+    ([], {}),
+    (["prod"], {"namespace": "prod"}),
+    (["prod/web"], {"namespace": "prod", "name": "web"}),
+    (["prod/a/b"], {"namespace": "prod", "name": "a/b"}),
+    (["生产/web & co", "--host", "5:10.0.0.1"], {"namespace": "生产", "name": "web & co", "host": "5:10.0.0.1"}),
+])
+def test_ps_asks_for_what_is_named(run, stand_in, args, query):
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [], "next": ""}
+    p = run("ps", *args)
+    assert p.code == 0
+    assert stand_in.asked[0]["query"] == {**query, "limit": "1000"}
+    assert ("start one with: holdfast start" in p.out) == (args == [])
+    assert ("holdfast ps lists all" in p.out) == (args != [])
+
+
+def test_pages_are_put_together(run, stand_in):
+    pages = {None: ({"processes": [process("1.1.1.1")], "next": "b"}),
+             "b": ({"processes": [process("1.1.1.2")], "next": "c"}),
+             "c": ({"processes": [process("1.1.1.3")], "next": ""})}
+    stand_in.answers["GET", "/v1/processes"] = lambda _, asked: (200, pages[asked["query"].get("after")])
+    p = run("ps", "--json")
+    assert [x["ip"] for x in json.loads(p.out)["processes"]] == ["1.1.1.1", "1.1.1.2", "1.1.1.3"]
+    assert len(run("ps").out.splitlines()) == 4
+
+
+def test_pages_that_do_not_end_are_noticed(run, stand_in):
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [process()], "next": "b"}
+    p = run("ps")
+    assert p.code == 3 and "pages do not end" in p.err and len(stand_in.asked) == 2
+
+
+def test_status_shows_totals_and_what_is_wrong(run, stand_in):
+    stand_in.answers["GET", "/v1/status"] = 200, STATUS
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [
+        process(), process("10.0.0.2", "db", status=2, why="killed by signal 9"),
+        process("10.0.0.3", "old", wanted=2), process("10.0.0.4", "far", status=2, online=False),
+        process("10.0.0.5", "free", wanted=0, status=2)], "next": ""}
+    p = run("status")
+    assert p.code == 0
+    assert "hosts      3: 2 online, 1 offline" in p.out and "up 3m 12s" in p.out
+    assert "2 not as wanted:" in p.out and "killed by signal 9" in p.out
+    assert "prod/db" in p.out and "prod/old" in p.out
+    assert not any(name in p.out for name in ("prod/web", "prod/far", "prod/free"))
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [process()], "next": ""}
+    assert "Every process of the hosts online is as wanted." in run("status").out
+    assert json.loads(run("status", "--json").out) == STATUS
+
+
+def test_a_new_server_says_what_to_do_next(run, stand_in):
+    stand_in.answers["GET", "/v1/status"] = 200, {"version": "0.1.0"}
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [], "next": ""}
+    stand_in.answers["GET", "/v1/hosts"] = 200, {"hosts": [], "next": ""}
+    stand_in.answers["GET", "/v1/apps"] = 200, {"apps": [], "next": ""}
+    assert "holdfast token create" in run("status").out
+    assert "holdfast token create" in run("host", "list").out
+    assert "holdfast app create CODE" in run("app", "list").out
+    assert run("host", "list", "--quiet").out == ""
+
+
+def test_host_list(run, stand_in):
+    stand_in.answers["GET", "/v1/hosts"] = 200, HOSTS
+    p = run("host", "list")
+    _, first, second = p.out.splitlines()
+    assert cells(first) == ["10.0.0.1", "n1", "online", "1h 0m", "2", "2/3", "0.1.0", "a1"]
+    assert cells(second)[:3] == ["7:10.0.0.1", "数据库主机", "offline"]
+    assert [h["agent_id"] for h in json.loads(run("host", "list", "--json").out)["hosts"]] == ["a1", "a2"]
+
+
+# --- Operations -----------------------------------------------------------
+
+def expect_operation(stand_in, *tasks):
+    stand_in.answers["POST", "/v1/operations"] = 200, {"task_id": "T1", "items": len(tasks[-1]["items"])}
+    stand_in.answers["GET", "/v1/tasks/T1"] = [(200, t) for t in tasks]
+
+
+@pytest.mark.parametrize("command, name", [
+    ("start", "start"), ("stop", "stop"), ("restart", "restart"), ("reload", "reload"), ("kill", "kill"),
+    ("manage", "host"), ("unmanage", "unhost"), ("query", "query")])
+def test_every_operation_is_asked_for_and_waited_for(run, stand_in, command, name):
+    expect_operation(stand_in, task(item(done=False, code=115), item("10.0.0.2", done=False, code=115)),
+                     task(item(), item("10.0.0.2", done=False, code=115)), task(item(), item("10.0.0.2")))
+    p = run(command, "prod/web", "--host", "10.0.0.1", "--host=5:10.0.0.2")
+    assert p.code == 0 and p.err == ""
+    assert stand_in.asked[0]["body"] == {"operation": name, "namespace": "prod", "name": "web",
+                                         "hosts": ["10.0.0.1", "5:10.0.0.2"]}
+    assert len(stand_in.asked) == 4
+    assert re.fullmatch(rf"{command} prod/web: 2 of 2 done, [\d.]+s\n", p.out)
+
+
+def test_failures_are_told_with_their_reason(run, stand_in):
+    expect_operation(stand_in, task(item(), item("10.0.0.2", 117, ""), item("10.0.0.3", 65535, "exit code 3\nno disk"),
+                                    item("10.0.0.4", 999, "of tomorrow")))
+    p = run("start", "prod/web")
+    assert p.code == 1 and p.err == ""
+    summary, head, *rows = p.out.splitlines()
+    assert re.fullmatch(r"start prod/web: 3 of 4 failed, [\d.]+s \(task T1\)", summary)
+    assert cells(head) == ["HOST", "PROCESS", "CODE", "TEXT"]
+    assert [cells(r) for r in rows] == [
+        ["10.0.0.2", "prod/web", "117 OFFLINE", "the agent is not connected"],
+        ["10.0.0.3", "prod/web", "65535 COMMAND", "exit code 3 no disk"],
+        ["10.0.0.4", "prod/web", "999", "of tomorrow"]]
+    zh = run("start", "prod/web", "--lang", "zh").out
+    assert "4 个中失败 3 个" in zh and "Agent 未连接" in zh and "命令执行失败：exit code 3 no disk" in zh
+
+
+def test_a_query_shows_what_it_found(run, stand_in):
+    expect_operation(stand_in, task(item(op=2, pid=77, why="runs")))
+    p = run("query", "prod/web")
+    assert p.code == 0
+    assert cells(p.out.splitlines()[-1])[:5] == ["10.0.0.1", "prod/web", "running", "running", "77"]
+    assert "0:10.0.0.1" not in p.out
+
+
+def test_no_wait_prints_the_task(run, stand_in):
+    expect_operation(stand_in, task(item()))
+    assert "holdfast task T1 --wait" in run("stop", "prod/web", "--no-wait").out
+    assert run("stop", "prod/web", "--no-wait", "--quiet").out == "T1\n"
+    assert json.loads(run("stop", "prod/web", "--no-wait", "--json").out) == {"task_id": "T1", "items": 1}
+    assert all(a["method"] == "POST" for a in stand_in.asked)
+
+
+def test_json_of_an_operation_is_the_task(run, stand_in):
+    expect_operation(stand_in, task(item(), item("10.0.0.2", 829, "not running")))
+    p = run("stop", "prod/web", "--json")
+    assert p.code == 1 and p.err == ""
+    seen = json.loads(p.out)
+    assert (seen["task_id"], seen["failed"], seen["items"][1]["code"]) == ("T1", 1, 829)
+    assert p.out.count("\n") == 1
+
+
+def test_quiet_says_only_what_failed(run, stand_in):
+    expect_operation(stand_in, task(item()))
+    assert run("stop", "prod/web", "--quiet").out == ""
+    expect_operation(stand_in, task(item(code=829)))
+    assert "829 NOT_RUNNING" in run("stop", "prod/web", "--quiet").out
+
+
+def test_a_process_that_no_host_has_is_no_success(run, stand_in):
+    stand_in.answers["POST", "/v1/operations"] = 200, {"task_id": "T1", "items": 0}
+    p = run("start", "prod/web")
+    assert p.code == 1 and "no host has it" in p.err and "--spec FILE" in p.err
+
+
+def test_the_wait_has_an_end(run, stand_in):
+    expect_operation(stand_in, task(item(), item("10.0.0.2", done=False, code=115)))
+    p = run("start", "prod/web", "--timeout", "1")
+    assert p.code == 1 and "1 of 2 have not ended after 1" in p.out and "holdfast task T1 --wait" in p.out
+
+
+def test_the_server_may_be_away_during_the_wait(run, stand_in):
+    gone = lambda *_: None
+    expect_operation(stand_in, task(item()))
+    stand_in.answers["GET", "/v1/tasks/T1"] = [
+        (200, task(item(done=False, code=115))), gone, gone, gone, gone,
+        (503, error(503, "UNAVAILABLE", "starting", 8)), (200, task(item()))]
+    p = run("start", "prod/web")
+    assert p.code == 0 and "1 of 1 done" in p.out
+    assert [a["method"] for a in stand_in.asked].count("POST") == 1
+
+
+def test_task_shows_all_items_and_waits_if_told_to(run, stand_in):
+    stand_in.answers["GET", "/v1/tasks/T1"] = 200, task(
+        item(why="runs"), item("10.0.0.2", 829, "not running"), item("10.0.0.3", 115, "", done=False))
+    p = run("task", "T1")
+    assert p.code == 1
+    lines = p.out.splitlines()
+    assert lines[0].startswith("task T1: 2 done, 1 left, 1 failed; made 20") and lines[0].endswith(" by ann")
+    assert [cells(r)[2] for r in lines[2:]] == ["done", "829 NOT_RUNNING", "in progress"]
+    stand_in.answers["GET", "/v1/tasks/T1"] = [(200, task(item(done=False, code=115))), (200, task(item()))]
+    p = run("task", "T1", "--wait")
+    assert p.code == 0 and p.out.startswith("task T1: 1 of 1 done, ")
+    stand_in.answers["GET", "/v1/tasks/a%2Fb%3F"] = 200, task(item())
+    assert run("task", "a/b?").code == 0
+
+
+def test_fifty_thousand_items_are_read(run, stand_in):
+    expect_operation(stand_in, task(*[item(f"10.1.{n // 250}.{n % 250}", 117, "x" * 200) for n in range(50000)]))
+    p = run("start", "prod/web", "--quiet")
+    assert p.code == 1 and len(p.out.splitlines()) == 50002
+
+
+# --- The specification -----------------------------------------------------
+
+YAML = """\
+identity: {proc_name: web, setup_path: /opt/web, user: root}
+control:
+  start_cmd: ./web --名称
+monitor_policy: {start_check_secs: 3}
+"""
+
+
+@pytest.mark.parametrize("name, text", [
+    ("spec.yaml", YAML),
+    ("spec.json", json.dumps({"identity": {"proc_name": "web", "setup_path": "/opt/web", "user": "root"},
+                              "control": {"start_cmd": "./web --名称"},
+                              "monitor_policy": {"start_check_secs": 3}}, indent="\t")),
+])
+def test_a_spec_goes_with_the_operation(run, stand_in, tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    expect_operation(stand_in, task(item()))
+    assert run("start", "prod/web", "--spec", tmp_path / name).code == 0
+    spec = stand_in.asked[0]["body"]["spec"]
+    assert spec["identity"]["setup_path"] == "/opt/web" and spec["control"]["start_cmd"] == "./web --名称"
+    assert spec["monitor_policy"] == {"start_check_secs": 3}
+    assert "resource" not in spec
+
+
+@pytest.mark.parametrize("name, text, message", [
+    ("s.yaml", "control:\n  start_cmd: x\n  strat: y\n", "s.yaml:3: control.strat: no such setting"),
+    ("s.yaml", "monitor_policy: {op_timeout: soon}\n", "s.yaml:1: monitor_policy.op_timeout: must be"),
+    ("s.yaml", "identity: {setup_path: opt}\n", "identity.setup_path: must be an absolute path"),
+    ("s.json", '{"identity": {"usr": "x"}}', "s.json: identity.usr: "),
+    ("s.json", '{"identity": ', "s.json: byte 13: "),
+])
+def test_a_wrong_spec_is_refused_before_anything_is_sent(run, stand_in, tmp_path, name, text, message):
+    (tmp_path / name).write_text(text)
+    p = run("start", "prod/web", "--spec", tmp_path / name)
+    assert p.code == 2 and message in p.err and len(p.err.splitlines()) == 1
+    assert stand_in.asked == []
+    p = run("start", "prod/web", "--spec", tmp_path / "none.yaml")
+    assert p.code == 2 and f"{tmp_path}/none.yaml: No such file" in p.err
+
+
+# --- Apps and tokens --------------------------------------------------------
+
+def test_app_create(run, stand_in):
+    stand_in.answers["POST", "/v1/apps"] = 200, {"code": "ops", "secret": "s3cret", "permissions": {}, "created_s": NOW}
+    p = run("app", "create", "ops", "--right", "read", "--right", "admin", "--namespace", "prod", "--biz", "2",
+            "--biz=3")
+    assert p.code == 0 and "secret  s3cret" in p.out
+    assert stand_in.asked[0]["body"] == {"code": "ops", "permissions": {
+        "rights": ["read", "admin"], "namespaces": ["prod"], "businesses": [2, 3]}}
+    assert stand_in.asked[0]["query"] == {}
+    assert run("app", "create", "ops", "--quiet", "--rotate").out == "s3cret\n"
+    assert stand_in.asked[1]["query"] == {"rotate": "1"}
+    assert json.loads(run("app", "create", "ops", "--json").out)["secret"] == "s3cret"
+
+
+def test_app_list(run, stand_in):
+    stand_in.answers["GET", "/v1/apps"] = 200, {"apps": [
+        {"code": "all", "permissions": {}, "created_s": 0},
+        {"code": "one", "permissions": {"rights": ["read", "admin"], "namespaces": ["生产"], "businesses": [2, 3]},
+         "created_s": 10 ** 9}], "next": ""}
+    _, first, second = run("app", "list").out.splitlines()
+    assert cells(first) == ["all", "read operate", "all", "all", "1970-01-01 00:00"]
+    assert cells(second) == ["one", "read admin", "生产", "2 3", "2001-09-09 01:46"]
+    assert len(json.loads(run("app", "list", "--json").out)["apps"]) == 2
+
+
+def test_token_create(run, stand_in):
+    stand_in.answers["POST", "/v1/tokens"] = 200, {"token": "hf1.abc", "cloud_id": 5, "biz_id": 2, "uses": 10,
+                                                   "expires_s": NOW + 7200 + 30}
+    p = run("token", "create", "--cloud", "5", "--biz", "2", "--ttl", "1h30m", "--uses", "10", "--note", "机房 A")
+    assert p.code == 0 and p.out.startswith("hf1.abc\n") and "10 hosts of cloud area 5, business 2" in p.out
+    assert "2h 0m from now" in p.out
+    assert stand_in.asked[0]["body"] == {"cloud_id": 5, "biz_id": 2, "ttl_s": 5400, "uses": 10, "note": "机房 A"}
+    assert run("token", "create", "--quiet").out == "hf1.abc\n"
+    assert stand_in.asked[1]["body"] == {"cloud_id": 0, "biz_id": 0, "ttl_s": 86400, "uses": 1, "note": ""}
+
+
+# --- Who asks ----------------------------------------------------------------
+
+def credentials(asked):
+    kind, _, text = asked["headers"].get("Authorization", "").partition(" ")
+    return (kind, base64.b64decode(text).decode()) if kind else None
+
+
+def test_the_secret_comes_from_a_file_or_the_environment(run, stand_in, tmp_path):
+    stand_in.answers["GET", "/v1/hosts"] = 200, HOSTS
+    secret = tmp_path / "secret"
+    secret.write_text("from-file\n")
+    secret.chmod(0o600)
+    assert run("host", "list").code == 0
+    assert run("host", "list", "--app", "ops", "--secret-file", secret).code == 0
+    assert run("host", "list", more={"HOLDFAST_APP": "ops", "HOLDFAST_SECRET": "from-env"}).code == 0
+    assert [credentials(a) for a in stand_in.asked] == [None, ("Basic", "ops:from-file"), ("Basic", "ops:from-env")]
+
+
+def test_what_is_wrong_with_a_secret_is_said_without_it(run, stand_in, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("hush hush\n")
+    secret.chmod(0o644)
+    for args, more, message in [
+            (["--app", "ops", "--secret-file", secret], {}, "chmod 600"),
+            (["--app", "ops"], {}, "app ops needs its secret"),
+            ([], {"HOLDFAST_SECRET": "hush"}, "not whose"),
+            (["--app", "ops"], {"HOLDFAST_SECRET": "hush hush"}, "HOLDFAST_SECRET: holds no secret"),
+            (["--app", "ops", "--secret-file", tmp_path / "none"], {}, "No such file"),
+            (["--app", "ops", "--secret", "hush"], {}, "--secret-file FILE or HOLDFAST_SECRET"),
+            (["--app", "ops", "--secret=hush"], {}, "--secret-file FILE or HOLDFAST_SECRET")]:
+        p = run("ps", *args, more=more)
+        assert p.code == 2 and message in p.err and "hush" not in p.err + p.out, p.err
+    secret.chmod(0o600)
+    p = run("ps", "--app", "ops", "--secret-file", secret)
+    assert p.code == 2 and "holds no secret" in p.err and "hush" not in p.err
+    assert stand_in.asked == []
+
+
+def test_the_admin_socket_needs_no_credentials(holdfast, env, tmp_path):
+    path = str(tmp_path / "admin")
+    stand_in = StandIn(path)
+    stand_in.answers["GET", "/v1/hosts"] = 200, HOSTS
+    try:
+        for args, more in [(["--socket", path], {}), ([], {"HOLDFAST_SOCKET": path}),
+                           (["--socket", path, "--app", "ops"], {})]:
+            p = holdfast.run("holdfast", "host", "list", *args, env={**env, **more})
+            assert p.process.returncode == 0 and "10.0.0.1" in p.out, p.err
+        assert [credentials(a) for a in stand_in.asked] == [None] * 3
+    finally:
+        stand_in.close()
+
+
+def test_a_server_with_tls_is_believed_by_its_ca(holdfast, env, tmp_path):
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2",
+                    "-keyout", tmp_path / "key", "-out", tmp_path / "cert"], check=True, capture_output=True)
+    stand_in = StandIn(tls=(tmp_path / "cert", tmp_path / "key"))
+    stand_in.answers["GET", "/v1/hosts"] = 200, HOSTS
+    try:
+        p = holdfast.run("holdfast", "host", "list", "--server", stand_in.url, env=env)
+        assert p.process.returncode == 3 and "cannot trust the server" in p.err and "--ca FILE" in p.err
+        p = holdfast.run("holdfast", "host", "list", "--server", stand_in.url, "--ca", tmp_path / "none", env=env)
+        assert p.process.returncode == 3 and f"--ca {tmp_path}/none" in p.err
+        p = holdfast.run("holdfast", "host", "list", "--server", stand_in.url, "--ca", tmp_path / "cert", env=env)
+        assert p.process.returncode == 0 and "10.0.0.1" in p.out, p.err
+        assert len(stand_in.asked) == 1
+    finally:
+        stand_in.close()
+
+
+def test_settings_come_from_a_file_too(run, stand_in, tmp_path):
+    stand_in.answers["GET", "/v1/hosts"] = 200, HOSTS
+    folder = tmp_path / ".config/holdfast"
+    folder.mkdir(parents=True)
+    (folder / "cli.yaml").write_text(f"server: {stand_in.url}\nlang: zh\n")
+    assert "在线" in run("host", "list", server=False).out
+    assert "online" in run("host", "list", "--lang", "en", server=False).out
+    assert "online" in run("host", "list", server=False, more={"HOLDFAST_LANG": "en"}).out
+    (folder / "cli.yaml").write_text("sever: x\n")
+    p = run("host", "list")
+    assert p.code == 2 and "cli.yaml:1: sever: no such setting" in p.err
+    (tmp_path / "other.yaml").write_text("json: true\n")
+    assert json.loads(run("host", "list", "--config", tmp_path / "other.yaml").out)["hosts"]
+
+
+def test_a_server_that_is_typed_wins_over_a_socket_that_is_set(run, stand_in):
+    stand_in.answers["GET", "/v1/hosts"] = 200, HOSTS
+    assert run("host", "list", more={"HOLDFAST_SOCKET": "/nowhere/socket"}).code == 0
+    p = run("host", "list", server=False, more={"HOLDFAST_SOCKET": "/nowhere/socket"})
+    assert p.code == 3 and "/nowhere/socket: No such file" in p.err
+
+
+def test_variables_of_the_server_do_not_disturb(run, stand_in):
+    stand_in.answers["GET", "/v1/hosts"] = 200, HOSTS
+    assert run("host", "list", more={"HOLDFAST_SERVER_LISTEN": "127.0.0.1:1", "http_proxy": "http://127.0.0.1:1"}).code == 0
+    p = run("host", "list", more={"HOLDFAST_COLOR": "pink"})
+    assert p.code == 2 and "HOLDFAST_COLOR: color: must be one of" in p.err
+
+
+# --- No ------------------------------------------------------------------------
+
+@pytest.mark.parametrize("status, code, number, message, en, zh", [
+    (401, "UNAUTHORIZED", 5, "unknown app or wrong secret", "check --app and the secret", "请检查 --app 与密钥"),
+    (403, "FORBIDDEN", 5, "needs the right operate", "not allowed: needs the right operate (FORBIDDEN, request r-17)", "没有权限"),
+    (404, "NO_TASK", 806, "no such task", "the server refused: no such task (NO_TASK, request r-17)", "任务不存在或已过期：no such task"),
+    (409, "CONFLICT", 4, "app ops is there; rotate it", "the server refused: app ops is there; rotate it (CONFLICT", "当前状态不允许"),
+    (400, "INVALID", 1, "spec.control.start_cmd: required", "spec.control.start_cmd: required", "参数错误"),
+    (500, "SYSTEM", 101, "", "an error of the server (SYSTEM", "服务内部错误"),
+])
+def test_a_refusal_is_told_in_both_languages(run, stand_in, status, code, number, message, en, zh):
+    stand_in.answers["POST", "/v1/operations"] = status, error(status, code, message, number)
+    credentials_of = {"HOLDFAST_APP": "ops", "HOLDFAST_SECRET": "hush"}
+    p = run("stop", "prod/web", more=credentials_of)
+    assert p.code == 3 and p.out == "" and len(p.err.splitlines()) == 1
+    assert en in p.err and p.err.startswith("holdfast: ") and "hush" not in p.err
+    assert zh in run("stop", "prod/web", "--lang", "zh", more=credentials_of).err
+    p = run("stop", "prod/web", "--json", more=credentials_of)
+    assert p.code == 3 and json.loads(p.out) == error(status, code, message, number)
+    assert len(stand_in.asked) == 3
+
+
+def test_who_gives_no_credentials_is_told_how(run, stand_in):
+    stand_in.answers["GET", "/v1/processes"] = 401, error(401, "UNAUTHORIZED", "who are you?", 5)
+    p = run("ps")
+    assert p.code == 3 and "--secret-file" in p.err and "--socket" in p.err
+
+
+@pytest.mark.parametrize("lang, text", [("en", "is holdfast-server running there, and is --server"),
+                                        ("zh", "请检查 holdfast-server 是否在运行")])
+def test_a_server_that_is_away_is_named(holdfast, env, lang, text):
+    url = f"http://127.0.0.1:{free_port()}"
+    for args in (["ps"], ["stop", "prod/web"], ["task", "T1", "--wait"]):
+        p = holdfast.run("holdfast", *args, "--server", url, "--lang", lang, env=env)
+        assert p.process.returncode == 3 and p.out == ""
+        assert url in p.err and "Connection refused" in p.err and text in p.err
+    p = holdfast.run("holdfast", "ps", "--json", "--server", url, env=env)
+    assert json.loads(p.out)["error"]["code"] == "UNAVAILABLE"
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:7020", "ftp://x", "http://", "http://a/b", "http://me:word@a"])
+def test_an_address_that_is_none_is_refused(holdfast, env, url):
+    p = holdfast.run("holdfast", "ps", "--server", url, env=env)
+    assert p.process.returncode == 2 and "--server: must be http://HOST:PORT" in p.err
+
+
+def test_a_page_of_somebody_else_is_noticed(run, stand_in):
+    stand_in.answers["GET", "/v1/processes"] = 200, b"<html>hello</html>"
+    p = run("ps")
+    assert p.code == 3 and "not as a Holdfast server does" in p.err and stand_in.url in p.err
+    stand_in.answers["GET", "/v1/processes"] = 502, b"<html>proxy</html>"
+    p = run("ps")
+    assert p.code == 3 and "answered 502" in p.err
+    stand_in.answers["GET", "/v1/processes"] = 302, b""
+    assert run("ps").code == 3
+
+
+def test_a_lost_connection_is_tried_again_for_a_look_alone(run, stand_in):
+    gone = lambda *_: None
+    stand_in.answers["GET", "/v1/hosts"] = [gone, (200, HOSTS)]
+    assert run("host", "list").code == 0
+    stand_in.answers["GET", "/v1/hosts"] = gone
+    assert run("host", "list").code == 3
+    assert len(stand_in.asked) == 4
+    stand_in.answers["POST", "/v1/operations"] = gone
+    p = run("stop", "prod/web")
+    assert p.code == 3 and "it may have been done all the same" in p.err
+    assert len(stand_in.asked) == 5
+
+
+def test_an_answer_without_an_end_is_not_kept(run, stand_in):
+    def flood(request, _):
+        request.send_response(200)
+        request.send_header("Content-Length", str(1 << 30))
+        request.end_headers()
+        try:
+            for _ in range(1024):
+                request.wfile.write(b" " * (1 << 20))
+        except OSError:
+            pass
+    stand_in.answers["GET", "/v1/hosts"] = flood
+    p = run("host", "list")
+    assert p.code == 3 and "larger than 64 MiB" in p.err
+
+
+def test_a_text_of_the_server_can_not_move_the_cursor(run, stand_in):
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [
+        process(why="bad\033[2J\u009b\u202etext\tend")], "next": ""}
+    out = run("ps").out
+    assert "bad?[2J??text end" in out and "\033" not in out
+    stand_in.answers["GET", "/v1/processes"] = 400, error(400, "INVALID", "x\033]0;title\a")
+    assert "\033" not in run("ps").err
+
+
+# --- Usage -----------------------------------------------------------------------
+
+@pytest.mark.parametrize("args, message", [
+    ([], "which command? see holdfast --help"),
+    (["stauts"], "stauts: no such command; did you mean holdfast status?"),
+    (["app", "crate", "x"], "app crate: no such command; did you mean holdfast app create?"),
+    (["app"], "app: needs one of: create, list"),
+    (["frobnicate"], "frobnicate: no such command; see holdfast --help"),
+    (["ps", "--hots", "x"], "--hots: no such option; did you mean --host?"),
+    (["ps", "--spec", "x"], "holdfast ps has no --spec"),
+    (["start"], "holdfast start: needs NAMESPACE/NAME"),
+    (["start", "web"], "web: must be NAMESPACE/NAME"),
+    (["start", "a:b/web"], "namespace: must not have a colon"),
+    (["start", "a/b", "c/d"], "c/d is one word too many"),
+    (["start", "a/b", "--timeout", "soon"], "--timeout: must be a time such as 90"),
+    (["token", "create", "--uses", "0"], "uses: must be an integer from 1 to 1000000"),
+    (["token", "create", "--cloud", "x"], "--cloud: must be a whole number, not x"),
+    (["app", "create", "x y"], 'code: must be letters'),
+    (["app", "create", "x", "--right", "fly"], "permissions.rights[0]: must be one of"),
+    (["app", "create", "x", "--biz", "two"], "permissions.businesses[0]: must be"),
+    (["ps", "--lang", "fr"], "--lang: lang: must be one of"),
+    (["ps", "--json=x"], "--json: json: must be"),
+    (["start", "a/b", "--no-wait=1"], "--no-wait: takes no value"),
+    (["ps", "--host"], "--host: needs a value"),
+    (["ps", b"\xff"], "is not valid UTF-8"),
+])
+def test_wrong_usage_is_status_2_and_one_line(env, args, message):
+    p = subprocess.run([bin_dir() / "holdfast", *args], capture_output=True, check=False,
+                       env={**os.environ, **{k: str(v) for k, v in env.items()}})
+    err = p.stderr.decode(errors="replace")
+    assert p.returncode == 2 and p.stdout == b"" and message in err, err
+    assert len(err.splitlines()) == 1 and err.startswith("holdfast: ")
+
+
+def test_help_and_version(holdfast, env):
+    for args in (["--help"], ["help"], ["-h"]):
+        p = holdfast.run("holdfast", *args, env=env)
+        assert p.process.returncode == 0 and p.err == "" and "token create" in p.out
+    assert "--no-wait" in holdfast.run("holdfast", "start", "--help", env=env).out
+    assert "--ttl TIME" in holdfast.run("holdfast", "help", "token", "create", env=env).out
+    zh = holdfast.run("holdfast", "app", "--help", env={**env, "LC_ALL": "zh_CN.UTF-8"}).out
+    assert "创建可调用" in zh and "列出主机" not in zh
+    assert holdfast.run("holdfast", "--version", env=env).out.startswith("holdfast 0.")
+
+
+def test_output_that_can_not_be_written_is_a_failure(env, stand_in):
+    stand_in.answers["GET", "/v1/hosts"] = 200, HOSTS
+    for args in (["--help"], ["host", "list", "--server", stand_in.url]):
+        with open("/dev/full", "wb") as full:
+            p = subprocess.run([bin_dir() / "holdfast", *args], stdout=full, stderr=subprocess.PIPE, check=False,
+                               env={**os.environ, **{k: str(v) for k, v in env.items()}})
+        assert p.returncode == 3 and b"write to standard output: No space left on device" in p.stderr
+
+
+@pytest.mark.parametrize("call", ["open", "read", "write", "fstat"])
+def test_a_system_call_that_fails_has_a_definite_end(run, stand_in, tmp_path, call):
+    """The n-th call of a kind fails, for every n there is."""
+    (tmp_path / "spec.json").write_text("{}")
+    (tmp_path / "secret").write_text("hush")
+    (tmp_path / "secret").chmod(0o600)
+    (tmp_path / "cli.yaml").write_text("lang: en\n")
+    args = ["start", "prod/web", "--spec", tmp_path / "spec.json", "--app", "ops", "--secret-file",
+            tmp_path / "secret", "--config", tmp_path / "cli.yaml"]
+    expect_operation(stand_in, task(item()))
+    codes = []
+    while not codes or codes[-1] != 0:
+        p = run(*args, more={"HOLDFAST_FAULT": f"{call}:{len(codes) + 1}:EIO"})
+        codes.append(p.code)
+        assert p.code == 0 or (p.code in (2, 3) and "Input/output error" in p.err and "hush" not in p.err)
+        assert len(codes) < 30
+    assert len(codes) > 1
+
+
+# --- On a terminal -----------------------------------------------------------------
+
+class Terminal:
+    """The program on a terminal of so many columns; .out is all it showed."""
+
+    def __init__(self, args, env, columns):
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        self.process = subprocess.Popen([bin_dir() / "holdfast", *args], stdin=slave, stdout=slave, stderr=slave,
+                                        env={**os.environ, "TERM": "xterm", **{k: str(v) for k, v in env.items()}})
+        os.close(slave)
+        self.out = ""
+
+    def pump(self):
+        """Takes what has come; false at the end."""
+        if not select.select([self.master], [], [], 0.05)[0]:
+            return True
+        try:
+            piece = os.read(self.master, 65536)
+        except OSError:
+            return False
+        self.out += piece.decode()
+        return bool(piece)
+
+    def wait(self):
+        wait_until(lambda: not self.pump(), "the program ends")
+        os.close(self.master)
+        code = self.process.wait(20)
+        assert not sanitizer_reports(self.out), self.out
+        return code
+
+
+def columns_of(line):
+    """What it takes on a screen; these texts have no combining marks."""
+    plain = re.sub(r"\033\[[0-9;]*[mK]", "", line)
+    return sum(2 if "\u2e80" <= c <= "\uffe6" else 1 for c in plain)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_lines_fit_the_terminal(env, stand_in, lang):
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [
+        process(why="进程退出，退出码 1；" * 30), process("10.0.0.2", "网关", why="short")], "next": ""}
+    t = Terminal(["ps", "--server", stand_in.url, "--lang", lang], env, 100)
+    assert t.wait() == 0
+    lines = t.out.splitlines()
+    assert len(lines) == 3 and "…" in lines[1] and "short" in lines[2]
+    assert 98 <= columns_of(lines[1]) <= 100
+    assert "\033[32m" in lines[1] and "\033[1m" in lines[0]
+
+
+@pytest.mark.parametrize("more, args, colour", [
+    ({"NO_COLOR": "1"}, [], False), ({"TERM": "dumb"}, [], False), ({}, ["--color", "never"], False),
+    ({"NO_COLOR": "1"}, ["--color", "always"], True), ({}, [], True)])
+def test_colours_can_be_had_or_not(env, stand_in, more, args, colour):
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [process()], "next": ""}
+    t = Terminal(["ps", "--server", stand_in.url, *args], {**env, **more}, 100)
+    assert t.wait() == 0
+    assert ("\033[" in t.out) == colour
+
+
+def test_progress_is_one_line_drawn_again(env, stand_in):
+    expect_operation(stand_in, task(item(done=False, code=115), item("10.0.0.2", done=False, code=115)),
+                     task(item(), item("10.0.0.2", done=False, code=115)), task(item(), item("10.0.0.2")))
+    t = Terminal(["start", "prod/web", "--server", stand_in.url], env, 80)
+    assert t.wait() == 0
+    drawn = [p for p in t.out.split("\r") if p.strip()]
+    assert "start prod/web: 0 done, 2 left, 0 failed, 0s" in drawn[0]
+    assert "start prod/web: 1 done, 1 left, 0 failed, 0s" in drawn[1]
+    assert t.out.count("\n") == 1 and "start prod/web: 2 of 2 done" in drawn[-1]
+
+
+def test_ctrl_c_ends_the_wait_and_not_the_task(env, stand_in):
+    expect_operation(stand_in, task(item(done=False, code=115)))
+    t = Terminal(["start", "prod/web", "--server", stand_in.url], env, 80)
+    wait_until(lambda: t.pump() and "1 left" in t.out, "progress is shown")
+    t.process.send_signal(signal.SIGINT)
+    assert t.wait() == 130
+    assert "the task goes on: holdfast task T1 --wait" in t.out
+
+
+def test_ctrl_c_ends_a_request_that_hangs(env, stand_in):
+    expect_operation(stand_in, task(item(done=False, code=115)))
+    hangs, end = threading.Event(), threading.Event()
+
+    def hang(*_):
+        hangs.set()
+        end.wait(20)
+    stand_in.answers["GET", "/v1/tasks/T1"] = [(200, task(item(done=False, code=115))), hang]
+    t = Terminal(["start", "prod/web", "--server", stand_in.url], env, 80)
+    wait_until(lambda: t.pump() and hangs.is_set(), "the second look hangs")
+    t.process.send_signal(signal.SIGINT)
+    try:
+        assert t.wait() == 130
+    finally:
+        end.set()

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/args.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+/* cmocka.h needs those before it. */
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "cli/ask.h"
+#include "cli/settings.h"
+#include "model/proc.h"
+
+enum { WORDS_MAX = 12 };
+
+/* The words of a line, with one blank between. */
+static int words(const char *line, struct arena *a, char **to)
+{
+    char *copy = arena_strdup(a, line);
+    int n = 0;
+
+    for (to[n++] = copy; *copy; copy++) {
+        if (*copy != ' ')
+            continue;
+        *copy = '\0';
+        to[n++] = copy + 1;
+    }
+    to[n] = NULL;
+    return n;
+}
+
+static int read_line(const char *line, struct arena *a, struct args *args, struct err *err)
+{
+    char **argv = arena_alloc(a, (WORDS_MAX + 1) * sizeof(*argv));
+
+    return args_read(words(line, a, argv), argv, LANG_EN, a, args, err);
+}
+
+/* What would be sent, as JSON. */
+static int ask(const struct args *args, struct arena *a, struct buf *to, struct err *err)
+{
+    struct operation_ask operation;
+    struct process_ask processes;
+    struct app_ask app;
+    struct token_ask token;
+
+    if (args->command->op >= 0) {
+        if (ask_operation(args, LANG_EN, a, &operation, err))
+            return -1;
+        shape_write(&operation_ask_shape, &operation, to);
+    } else if (!strcmp(args->command->name, "ps")) {
+        if (ask_processes(args, LANG_EN, a, &processes, err))
+            return -1;
+        shape_write(&process_ask_shape, &processes, to);
+    } else if (!strcmp(args->command->name, "app create")) {
+        if (ask_app(args, LANG_EN, a, &app, err))
+            return -1;
+        shape_write(&app_ask_shape, &app, to);
+    } else if (!strcmp(args->command->name, "token create")) {
+        if (ask_token(args, LANG_EN, a, &token, err))
+            return -1;
+        shape_write(&token_ask_shape, &token, to);
+    }
+    return 0;
+}
+
+static void words_become_what_is_asked(void **state)
+{
+    static const struct {
+        const char *line, *json;
+    } cases[] = {
+        { "holdfast start prod/web",
+          "{\"operation\":\"start\",\"namespace\":\"prod\",\"name\":\"web\",\"hosts\":[]}" },
+        { "holdfast --host 10.0.0.1 stop prod/a/b --host=5:1.1.1.1",
+          "{\"operation\":\"stop\",\"namespace\":\"prod\",\"name\":\"a/b\","
+          "\"hosts\":[\"10.0.0.1\",\"5:1.1.1.1\"]}" },
+        { "holdfast manage 生产/网关",
+          "{\"operation\":\"host\",\"namespace\":\"生产\",\"name\":\"网关\",\"hosts\":[]}" },
+        { "holdfast unmanage a/b",
+          "{\"operation\":\"unhost\",\"namespace\":\"a\",\"name\":\"b\",\"hosts\":[]}" },
+        { "holdfast kill -- a/--b",
+          "{\"operation\":\"kill\",\"namespace\":\"a\",\"name\":\"--b\",\"hosts\":[]}" },
+        { "holdfast ps", "{\"namespace\":\"\",\"name\":\"\",\"host\":\"\",\"after\":\"\","
+                         "\"limit\":1000}" },
+        { "holdfast ps prod/web --host a1",
+          "{\"namespace\":\"prod\",\"name\":\"web\",\"host\":\"a1\",\"after\":\"\","
+          "\"limit\":1000}" },
+        { "holdfast app create ops --right admin --biz 2 --namespace n --right read",
+          "{\"code\":\"ops\",\"permissions\":{\"rights\":[\"admin\",\"read\"],"
+          "\"namespaces\":[\"n\"],\"businesses\":[2]}}" },
+        { "holdfast token create",
+          "{\"cloud_id\":0,\"biz_id\":0,\"ttl_s\":86400,\"uses\":1,\"note\":\"\"}" },
+        { "holdfast token create --ttl 7d --uses 3 --cloud 5 --biz 2 --note x",
+          "{\"cloud_id\":5,\"biz_id\":2,\"ttl_s\":604800,\"uses\":3,\"note\":\"x\"}" },
+        { "holdfast host list", "" },
+        { "holdfast task T1 --wait", "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct arena a = { 0 };
+        struct err err = { 0 };
+        struct buf json = { 0 };
+        struct args args;
+
+        if (read_line(cases[i].line, &a, &args, &err) || ask(&args, &a, &json, &err))
+            fail_msg("%s: %s", cases[i].line, err.text);
+        assert_string_equal(buf_text(&json), cases[i].json);
+        buf_free(&json);
+        arena_free(&a);
+    }
+}
+
+static void wrong_words_are_refused_by_name(void **state)
+{
+    static const struct {
+        const char *line, *error;
+    } cases[] = {
+        { "holdfast", "which command?" },
+        { "holdfast resart a/b", "resart: no such command; did you mean holdfast restart?" },
+        { "holdfast host lst", "host lst: no such command; did you mean holdfast host list?" },
+        { "holdfast token", "token: needs one of: create" },
+        { "holdfast start", "holdfast start: needs NAMESPACE/NAME" },
+        { "holdfast start a/b c", "c is one word too many" },
+        { "holdfast status x", "x is one word too many" },
+        { "holdfast start a", "a: must be NAMESPACE/NAME" },
+        { "holdfast start /b", "/b: must be NAMESPACE/NAME" },
+        { "holdfast start a/", "a/: must be NAMESPACE/NAME" },
+        { "holdfast ps a/", "a/: must be NAMESPACE/NAME" },
+        { "holdfast ps --host a --host b", "--host: given twice" },
+        { "holdfast start a:b/c", "namespace: must not have a colon" },
+        { "holdfast start a/b --host=", "hosts[0]: must not be empty" },
+        { "holdfast start a/b --wait", "holdfast start has no --wait" },
+        { "holdfast start a/b --no", "--no: no such option" },
+        { "holdfast start a/b -x", "no such option" },
+        { "holdfast start a/b --no-wait=yes", "--no-wait: takes no value" },
+        { "holdfast start a/b --timeout", "--timeout: needs a value" },
+        { "holdfast start a/b --timeout 1y", "--timeout: must be a time" },
+        { "holdfast start a/b --timeout 1 --timeout 2", "--timeout: given twice" },
+        { "holdfast token create --uses 1x", "--uses: must be a whole number, not 1x" },
+        { "holdfast token create --uses 0", "uses: must be an integer from 1" },
+        { "holdfast token create --cloud -1", "cloud_id: must be an integer from 0" },
+        { "holdfast token create --cloud 99999999999999999999", "--cloud: must be a whole number" },
+        { "holdfast token create --ttl 900d", "ttl_s: must be an integer from 1 to" },
+        { "holdfast token create --biz 1 --biz 2", "--biz: given twice" },
+        { "holdfast app create a --right fly", "permissions.rights[0]: must be one of" },
+        { "holdfast app create a --biz x", "permissions.businesses[0]: must be" },
+        { "holdfast app create a --rotate --biz 2", "--rotate: makes a new secret" },
+        { "holdfast app create a/b", "code: must be letters" },
+        { "holdfast ps --secret x", "--secret: a command line can be seen by others" },
+        { "holdfast help nothing", "nothing: no such command" },
+        { "holdfast start a/b --spec /nowhere/x.yaml", "--spec: open /nowhere/x.yaml: No such" },
+        { "holdfast start a/b --spec /nowhere/x.json", "--spec: open /nowhere/x.json: No such" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct arena a = { 0 };
+        struct err err = { 0 };
+        struct buf json = { 0 };
+        struct args args;
+
+        if (!read_line(cases[i].line, &a, &args, &err) && !ask(&args, &a, &json, &err))
+            fail_msg("%s: not refused", cases[i].line);
+        if (!strstr(err.text, cases[i].error))
+            fail_msg("%s: %s", cases[i].line, err.text);
+        buf_free(&json);
+        arena_free(&a);
+    }
+}
+
+static void settings_are_handed_on_as_they_are(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { 0 };
+    struct args args;
+
+    (void)state;
+    assert_int_equal(read_line("holdfast --server http://x ps --json --lang=zh", &a, &args, &err),
+                     0);
+    assert_int_equal(args.n_settings, 4);
+    assert_string_equal(args.settings[1], "--server=http://x");
+    assert_string_equal(args.settings[2], "--json");
+    assert_string_equal(args.settings[3], "--lang=zh");
+    assert_true(args_has(&args, OPTION_SERVER) && !args_has(&args, OPTION_SOCKET));
+    arena_free(&a);
+}
+
+/* Rows that belong together: each global option but these four is a setting of that
+ * name, and each setting has its option. */
+static void every_setting_has_its_option(void **state)
+{
+    (void)state;
+    for (const struct field *f = cli_settings_shape.fields; f->name; f++) {
+        bool found = false;
+
+        for (size_t i = OPTIONS_GLOBAL; i < OPTIONS; i++) {
+            const char *name = cli_options[i].name;
+
+            found |= !strcmp(name, f->name) ||
+                     (!strcmp(f->name, "secret_file") && !strcmp(name, "secret-file"));
+        }
+        if (!found)
+            fail_msg("%s has no option", f->name);
+    }
+    assert_int_equal(cli_options[OPTION_CONFIG].kind, OPTION_IS_SETTING);
+    assert_null(cli_options[OPTION_JSON].value);
+}
+
+static void every_row_is_whole_and_every_name_its_own(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < OPTIONS; i++) {
+        assert_non_null(cli_options[i].name);
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(cli_options[i].name, cli_options[j].name);
+    }
+    for (const struct command *c = cli_commands; c->name; c++) {
+        assert_ptr_equal(command_find(c->name), c);
+        assert_non_null(c->run);
+        assert_true(c->words_min <= c->words_max && c->words_max <= ARGS_WORDS_MAX);
+        assert_int_equal(c->words_max > 0, *c->words != '\0');
+        assert_int_equal(c->options >> OPTIONS_GLOBAL, 0);
+    }
+}
+
+static void help_is_of_all_of_a_group_or_of_one(void **state)
+{
+    static const struct {
+        const char *line, *about;
+    } cases[] = {
+        { "holdfast --help", "" },
+        { "holdfast -h", "" },
+        { "holdfast help", "" },
+        { "holdfast app --help", "app" },
+        { "holdfast help app create", "app create" },
+        { "holdfast start --help", "start" },
+        { "holdfast start a/b c d e f --help", "start" },
+    };
+    struct buf b = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct arena a = { 0 };
+        struct err err = { 0 };
+        struct args args;
+
+        if (read_line(cases[i].line, &a, &args, &err))
+            fail_msg("%s: %s", cases[i].line, err.text);
+        assert_true(args.help && !args.command);
+        assert_string_equal(args.about, cases[i].about);
+        arena_free(&a);
+    }
+    command_help(&b, LANG_EN, "");
+    for (const struct command *c = cli_commands; c->name; c++)
+        assert_non_null(strstr(buf_text(&b), c->name));
+    buf_truncate(&b, 0);
+    command_help(&b, LANG_ZH, "start");
+    assert_non_null(strstr(buf_text(&b), "--no-wait"));
+    assert_null(strstr(buf_text(&b), "--ttl"));
+    buf_free(&b);
+}
+
+static void the_language_is_found_before_the_settings(void **state)
+{
+    static const struct {
+        const char *line, *env[4];
+        enum lang lang;
+    } cases[] = {
+        { "holdfast ps", { NULL }, LANG_EN },
+        { "holdfast ps", { "LANG=zh_CN.UTF-8" }, LANG_ZH },
+        { "holdfast ps", { "LANG=zh_CN.UTF-8", "LC_ALL=C" }, LANG_EN },
+        { "holdfast ps", { "LANG=zh_CN.UTF-8", "LC_ALL=", "LC_MESSAGES=en_US" }, LANG_EN },
+        { "holdfast ps", { "LC_MESSAGES=zh_TW" }, LANG_ZH },
+        { "holdfast ps --lang en", { "LANG=zh_CN.UTF-8" }, LANG_EN },
+        { "holdfast ps --lang=zh", { NULL }, LANG_ZH },
+        { "holdfast ps", { "HOLDFAST_LANG=zh", "LANG=C" }, LANG_ZH },
+        { "holdfast ps --lang xx", { "LANG=zh" }, LANG_ZH },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct arena a = { 0 };
+        char *argv[WORDS_MAX + 1];
+        int argc = words(cases[i].line, &a, argv);
+
+        assert_int_equal(settings_lang(argc, argv, (char *const *)cases[i].env), cases[i].lang);
+        arena_free(&a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_become_what_is_asked),
+        cmocka_unit_test(wrong_words_are_refused_by_name),
+        cmocka_unit_test(settings_are_handed_on_as_they_are),
+        cmocka_unit_test(every_setting_has_its_option),
+        cmocka_unit_test(every_row_is_whole_and_every_name_its_own),
+        cmocka_unit_test(help_is_of_all_of_a_group_or_of_one),
+        cmocka_unit_test(the_language_is_found_before_the_settings),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
