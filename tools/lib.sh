@@ -7,7 +7,8 @@
 
 # What each command needs installed.  A name that ends in '?' is installed where
 # the distribution has it; whoever uses it says so when it is not there.
-run_packages='gcc libc6-dev meson ninja-build pkg-config libevent-dev libssl-dev libyaml-dev libsqlite3-dev'
+run_packages='gcc libc6-dev meson ninja-build pkg-config libevent-dev libssl-dev libyaml-dev libsqlite3-dev
+    libcurl4-openssl-dev'
 test_packages="$run_packages clang libclang-rt-dev llvm clang-format-14? libcmocka-dev
     libjansson-dev python3 python3-pytest python3-pytest-xdist curl openssl iproute2 procps"
 bench_packages="$run_packages libjansson-dev python3"

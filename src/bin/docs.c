@@ -10,11 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/settings.h"
+#include "api/routes.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/sys.h"
+#include "link/message.h"
 #include "model/shapes.h"
 #include "server/settings.h"
 #include "wire/config.h"
@@ -22,15 +25,25 @@
 
 enum { SHAPES_MAX = 128 };
 
-static void put_server_config(struct buf *out)
+static void put_config(const struct config_spec *spec, struct buf *out)
 {
-    buf_puts(out, "# holdfast-server: settings\n\n");
+    buf_printf(out, "# %s: settings\n\n", spec->program);
     buf_printf(
         out,
         "Read from `%s` (another file: `--config FILE` or `%s_CONFIG`), the environment and the "
         "command line; the later wins. Unknown settings are refused.\n\n",
-        server_config.default_file, server_config.env_prefix);
-    config_doc(&server_config, out);
+        spec->default_file, spec->env_prefix);
+    config_doc(spec, out);
+}
+
+static void put_server_config(struct buf *out)
+{
+    put_config(&server_config, out);
+}
+
+static void put_agent_config(struct buf *out)
+{
+    put_config(&agent_config, out);
 }
 
 /* A shape and those inside it, each once, in the order they are met. */
@@ -63,11 +76,75 @@ static void put_objects(struct buf *out)
         shape_doc(all[i], out);
 }
 
+static void put_messages(struct buf *out)
+{
+    buf_puts(out, "# Messages\n\nWhat agent and server say to each other, by the type of the "
+                  "frame ([docs/protocol.md](../protocol.md) tells when). Objects inside are "
+                  "those of [objects.md](objects.md).\n\n");
+    buf_puts(out, "| type | message | body |\n|---|---|---|\n");
+    for (unsigned type = 1; message_shape(type); type++)
+        buf_printf(out, "| %u | %s | [%s](#%s) |\n", type, message_name(type),
+                   message_shape(type)->name, message_shape(type)->name);
+    buf_puts(out, "\n");
+    for (unsigned type = 1; message_shape(type); type++) {
+        unsigned first = 1;
+
+        while (message_shape(first) != message_shape(type))
+            first++;
+        if (first == type)
+            shape_doc(message_shape(type), out);
+    }
+}
+
+/* Where a row of the table is served, as a client writes it. */
+static void put_paths(const struct route *r, struct buf *out)
+{
+    if (r->served & SERVED_ESB)
+        buf_printf(out, "`/api/c/compapi/v2/gse/%s/`", r->path);
+    if (r->served & SERVED_GATEWAY)
+        buf_printf(out, "%s`/api/bk-gse/{stage}/api/v2/proc/%s`",
+                   r->served & SERVED_ESB ? ", " : "", r->path);
+    if (r->served & SERVED_V1)
+        buf_printf(out, "`%s`", r->path);
+}
+
+static void put_shape_link(const struct shape *s, const char *none, struct buf *out)
+{
+    if (s)
+        buf_printf(out, " | [%s](objects.md#%s)", s->name, s->name);
+    else
+        buf_printf(out, " | %s", none);
+}
+
+static void put_routes(struct buf *out)
+{
+    buf_puts(out, "# Endpoints\n\nEvery endpoint, written from the table that serves them. ESB "
+                  "paths are served without `/api` and without `/v2` too; a slash at the end "
+                  "never matters.\n\n| path | methods | right | takes | gives | what |\n"
+                  "|---|---|---|---|---|---|\n");
+    for (const struct route *r = routes; r->path; r++) {
+        buf_puts(out, "| ");
+        put_paths(r, out);
+        buf_printf(out, " | %s%s%s | %s", r->methods & METHOD_GET ? "GET" : "",
+                   (r->methods & METHOD_GET) && (r->methods & METHOD_POST) ? ", " : "",
+                   r->methods & METHOD_POST ? "POST" : "",
+                   r->right == APP_READ      ? "read"
+                   : r->right == APP_OPERATE ? "operate"
+                                             : "admin");
+        put_shape_link(r->in, "nothing", out);
+        put_shape_link(r->out, "a map, see the document", out);
+        buf_printf(out, " | %s |\n", r->doc);
+    }
+}
+
 static const struct {
     const char *file;
     void (*put)(struct buf *out);
 } pages[] = {
     { "server-settings.md", put_server_config },
+    { "agent-settings.md", put_agent_config },
+    { "endpoints.md", put_routes },
+    { "messages.md", put_messages },
     { "objects.md", put_objects },
 };
 

@@ -1,19 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* server.c - holdfast-server: settings, log, loop, API; then it runs until it
- * is told to stop, and serves the requests it has before it does. */
+/* server.c - holdfast-server: settings, log, loop, then all its parts, lowest first; it
+ * runs until it is told to stop, and serves the requests it has before it does.
+ *
+ *   store    what must not be lost              tasks    operations and their results
+ *   fleet    hosts and processes, in memory     agents   the link, sessions, the CA
+ *   events   what happened, in a file           api      what clients ask, by HTTP */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/api.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/sys.h"
+#include "server/agents.h"
+#include "server/events.h"
+#include "server/fleet.h"
 #include "server/health.h"
 #include "server/settings.h"
+#include "server/tasks.h"
+#include "store/store.h"
 #include "wire/http.h"
 
 struct server {
@@ -21,8 +33,16 @@ struct server {
     struct arena arena;
     struct log *log;
     struct loop *loop;
+    struct store *store;
+    struct watch *store_watch;
+    struct fleet *fleet;
+    struct events *events;
+    struct agents *agents;
+    struct tasks *tasks;
+    struct api *api;
+    struct api_door public, admin;
     struct tls *tls;
-    struct http_server *http;
+    struct http_server *http, *admin_http;
     int64_t started_ms;
     bool stopping;
     struct timer tick, stop;
@@ -97,8 +117,12 @@ static void refuse(struct http_req *req, int status, const struct http_field *ex
 static void on_head(void *arg, struct http_req *req)
 {
     static const struct http_field allow[] = { { "Allow", "GET, HEAD" }, { 0 } };
+    struct server *s = arg;
 
-    (void)arg;
+    if (api_is_path(req->head.path)) {
+        api_owner.on_head(&s->public, req);
+        return;
+    }
     for (size_t i = 0; i < ARRAY_LEN(pages) && !req->user; i++) {
         if (!strcmp(pages[i].path, req->head.path))
             req->user = (void *)&pages[i];
@@ -111,9 +135,21 @@ static void on_head(void *arg, struct http_req *req)
 
 static void on_request(void *arg, struct http_req *req)
 {
+    struct server *s = arg;
     const struct page *page = req->user;
 
-    page->answer(arg, req);
+    if (api_is_path(req->head.path))
+        api_owner.on_request(&s->public, req);
+    else
+        page->answer(s, req);
+}
+
+static void on_gone(void *arg, struct http_req *req)
+{
+    struct server *s = arg;
+
+    if (api_owner.on_gone && api_is_path(req->head.path))
+        api_owner.on_gone(&s->public, req);
 }
 
 static void on_trouble(void *arg, const struct err *err)
@@ -123,7 +159,7 @@ static void on_trouble(void *arg, const struct err *err)
     LOG(s->log, LOG_WARN, "cannot accept connections for a moment", log_err(err));
 }
 
-static const struct http_owner owner = { on_head, on_request, NULL, on_trouble };
+static const struct http_owner owner = { on_head, on_request, on_gone, on_trouble };
 
 /* One line for all that were turned away since the last, by reason. */
 static void log_refusals(struct server *s)
@@ -193,6 +229,8 @@ static void on_hangup(void *arg, int number)
         LOG(s->log, LOG_ERROR, "the log file stays as it was", log_err(&err));
     else
         LOG(s->log, LOG_INFO, "the log file was opened again");
+    if (events_reopen(s->events, &err))
+        LOG(s->log, LOG_ERROR, "the file of events stays as it was", log_err(&err));
 }
 
 static int catch_signals(struct server *s, struct err *err)
@@ -242,47 +280,144 @@ static void raise_fd_limit(struct server *s)
         log_int("http.connections", s->settings.http.connections));
 }
 
-static void say_ready(struct server *s, const struct address *at)
+static void say_ready(struct server *s, const struct address *at, const struct address *link)
 {
     const char *scheme = s->tls ? "https" : "http";
-    char text[ADDRESS_TEXT_SIZE];
+    char text[ADDRESS_TEXT_SIZE], link_text[ADDRESS_TEXT_SIZE];
 
     address_print(at, text);
+    address_print(link, link_text);
     LOG(s->log, LOG_INFO, "ready", log_str("version", HOLDFAST_VERSION), log_str("listen", text),
+        log_str("link", link_text), log_int("hosts", fleet_totals(s->fleet)->hosts),
+        log_int("open_tasks", tasks_open(s->tasks)),
         log_str("health", arena_printf(&s->arena, "%s://%s/healthz", scheme, text)));
-    printf("holdfast-server %s: %s://%s/ (for machines: /healthz); Ctrl-C ends it\n",
-           HOLDFAST_VERSION, scheme, text);
+    printf("holdfast-server %s: API %s://%s/, agents %s, data %s; Ctrl-C ends it\n",
+           HOLDFAST_VERSION, scheme, text, link_text, s->settings.data_dir);
     fflush(stdout);
 }
 
-static int start(struct server *s, struct err *err)
+/* ---- its parts */
+
+/* It holds the CA's key: nobody else may even look into it. */
+static int make_data_dir(const char *path, struct err *err)
+{
+    struct stat st;
+
+    if (sys_mkdir(path, 0700) && errno != EEXIST)
+        return err_sys(err, "data_dir: make %s", path);
+    if (sys_stat(path, &st))
+        return err_sys(err, "data_dir: %s", path);
+    if (!S_ISDIR(st.st_mode))
+        return err_set(err, ERR_INVALID, "data_dir: %s is not a folder", path);
+    if (st.st_mode & (S_IWGRP | S_IWOTH))
+        return err_set(err, ERR_DENIED,
+                       "data_dir: others may write to %s; take that away: chmod go-w", path);
+    return 0;
+}
+
+static int open_store(struct server *s, struct err *err)
+{
+    const char *url = s->settings.store;
+    struct store_options o = {
+        .url = *url ? url : arena_printf(&s->arena, "sqlite:%s/holdfast.db", s->settings.data_dir)
+    };
+
+    if (make_data_dir(s->settings.data_dir, err) || store_open(&o, &s->store, err) ||
+        watch_new(s->loop, store_fd(s->store), store_on_ready, s->store, &s->store_watch, err) ||
+        watch_want(s->store_watch, WATCH_READ, err))
+        return -1;
+    return 0;
+}
+
+/* Agents must find the tasks of before, so they are let in last. */
+static int make_parts(struct server *s, struct err *err)
+{
+    const struct agents_settings link = { .dir = s->settings.data_dir,
+                                          .listen = s->settings.link.listen,
+                                          .node = s->settings.node,
+                                          .ping_ms = s->settings.link.ping_s * 1000 };
+    static const struct tasks_hands hands = { agents_send };
+
+    s->fleet = fleet_new(s->loop, s->log, s->store);
+    if (fleet_load(s->fleet, err) || events_new(s->settings.events.file, s->log, &s->events, err) ||
+        agents_new(s->loop, s->log, s->store, s->fleet, s->events, &link, &s->agents, err))
+        return -1;
+    s->tasks = tasks_new(s->loop, s->log, s->store, s->fleet, &hands, s->agents);
+    agents_set_tasks(s->agents, s->tasks);
+    if (tasks_load(s->tasks, err))
+        return -1;
+    s->api = api_new(&(struct api_parts){ .loop = s->loop,
+                                          .log = s->log,
+                                          .store = s->store,
+                                          .fleet = s->fleet,
+                                          .tasks = s->tasks,
+                                          .ca_fingerprint = agents_ca_fingerprint(s->agents),
+                                          .version = HOLDFAST_VERSION });
+    s->public = (struct api_door){ s->api, false };
+    s->admin = (struct api_door){ s->api, true };
+    return 0;
+}
+
+static int listen_admin(struct server *s, struct err *err)
+{
+    const char *path = s->settings.admin_socket;
+    struct address at, real;
+
+    if (!*path)
+        path = arena_printf(&s->arena, "%s/admin.sock", s->settings.data_dir);
+    if (address_parse(arena_printf(&s->arena, "unix:%s", path), &at, err))
+        return err_wrap(err, "admin_socket");
+    s->admin_http = http_server_new(s->loop, NULL, &api_owner, &s->admin);
+    return http_server_listen(s->admin_http, &at, NULL, &real, err);
+}
+
+static int listen_public(struct server *s, const struct address *at, struct address *ret_real,
+                         struct err *err)
 {
     struct http_limits limits = http_limits_default;
-    struct address at, real;
 
     limits.connections_max = (size_t)s->settings.http.connections;
     limits.per_address_max = (size_t)s->settings.http.connections_per_address;
     limits.header_ms = s->settings.http.header_s * 1000;
     limits.idle_ms = s->settings.http.idle_s * 1000;
     limits.body_budget_bytes = (size_t)s->settings.http.body_bytes_total;
+    s->http = http_server_new(s->loop, &limits, &owner, s);
+    return http_server_listen(s->http, at, s->tls, ret_real, err);
+}
+
+static int start(struct server *s, struct err *err)
+{
+    struct address at, real, link;
+
     if (address_parse(s->settings.listen, &at, err))
         return err_wrap(err, "listen");
-    if (loop_new(&clock_system, &s->loop, err) || catch_signals(s, err) || make_tls(s, &at, err))
+    if (loop_new(&clock_system, &s->loop, err) || catch_signals(s, err) || make_tls(s, &at, err) ||
+        open_store(s, err) || make_parts(s, err))
         return -1;
     s->started_ms = loop_now_ms(s->loop);
-    s->http = http_server_new(s->loop, &limits, &owner, s);
-    if (http_server_listen(s->http, &at, s->tls, &real, err))
+    if (listen_public(s, &at, &real, err) || listen_admin(s, err) ||
+        agents_listen(s->agents, &link, err))
         return -1;
     timer_init(&s->tick, on_tick, s);
     timer_set(s->loop, &s->tick, TICK_MS);
     raise_fd_limit(s);
-    say_ready(s, &real);
+    say_ready(s, &real, &link);
     return 0;
 }
 
+/* In the order that api.h and tasks.h ask for. */
 static void stop(struct server *s)
 {
     http_server_free(s->http);
+    http_server_free(s->admin_http);
+    api_stop(s->api);
+    agents_free(s->agents);
+    tasks_free(s->tasks);
+    fleet_free(s->fleet);
+    watch_free(s->store_watch);
+    store_close(s->store);
+    api_free(s->api);
+    events_free(s->events);
     tls_free(s->tls);
     loop_free(s->loop);
     log_free(s->log);

@@ -12,6 +12,7 @@ has said anything (tests/conftest.py).  Wait for a condition, never sleep.
 import json
 import os
 import pathlib
+import random
 import re
 import signal
 import socket
@@ -51,11 +52,22 @@ def wait_until(fn, what, timeout=TIMEOUT):
         pause = min(pause * 1.5, 0.05)
 
 
-def free_port():
-    """A TCP port of the loopback address that nobody uses now."""
+def is_free(port):
     with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+        try:
+            s.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def free_port(n=1):
+    """The first of n TCP ports of the loopback address that nobody uses now, below those
+    that the kernel gives to clients: one of these may be taken before it is used."""
+    while True:
+        port = random.randrange(12000, 30000)
+        if all(is_free(port + i) for i in range(n)):
+            return port
 
 
 def sanitizer_reports(text):
@@ -69,12 +81,14 @@ class Program:
     def __init__(self, name, args, env, cwd):
         self.name = name
         self.folder = tempfile.TemporaryDirectory(prefix=f"{name}-")
+        own = {"HOLDFAST_SERVER_DATA_DIR": pathlib.Path(self.folder.name, "data"),
+               "HOLDFAST_SERVER_LINK_LISTEN": "127.0.0.1:0"}  # unless its arguments say otherwise
         self.out_path = pathlib.Path(self.folder.name, "stdout")
         self.err_path = pathlib.Path(self.folder.name, "stderr")
         with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
             self.process = subprocess.Popen(
                 [str(bin_dir() / name), *map(str, args)], stdin=subprocess.DEVNULL, stdout=out,
-                stderr=err, env={**os.environ, **{k: str(v) for k, v in env.items()}}, cwd=cwd,
+                stderr=err, env={**os.environ, **{k: str(v) for k, v in {**own, **env}.items()}}, cwd=cwd,
                 start_new_session=True)
         self.pid = self.process.pid
 

@@ -23,7 +23,7 @@ static int run(uint64_t seed, FILE *trace, struct sim_report *ret)
 
     if (!sim_run(&o, ret, &err))
         return 0;
-    printf("%s\nthe same again: build/gcc/tests/sim/seeds %" PRIu64 " 1 trace\n", err.text, seed);
+    printf("%s\nthe same again: build/gcc/tests/seeds %" PRIu64 " 1 trace\n", err.text, seed);
     return -1;
 }
 

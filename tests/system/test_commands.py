@@ -2,7 +2,8 @@
 """./run and ./test as somebody at a terminal meets them.
 
 Most of it happens in a copy of the two scripts where building takes no time: what
-stands for ninja there writes a server that says how it was called."""
+stands for ninja there copies the programs under test."""
+import json
 import os
 import pathlib
 import pty
@@ -10,22 +11,22 @@ import re
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
-import urllib.request
 
 import pytest
 
-from holdfast import TIMEOUT, free_port, wait_until
+from holdfast import TIMEOUT, bin_dir, free_port, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOBODY = 65534
 BUILD_TIMEOUT = 300  # of everything, optimised, beside other tests
 
 NINJA = r"""#!/bin/sh
-mkdir -p "$2/src/bin"
-printf '#!/bin/sh\necho "$PWD: server $*"\n' >"$2/src/bin/holdfast-server"
-chmod +x "$2/src/bin/holdfast-server"
+mkdir -p "$2/src/bin" "$2/examples"
+cp --remove-destination {bin}/holdfast {bin}/holdfast-server {bin}/holdfast-agent "$2/src/bin"
+cp --remove-destination {bin}/../../examples/heartd "$2/examples"
 """
 MESON = r"""#!/bin/sh
 [ "$1" = setup ] && : >"$2/build.ninja"
@@ -110,7 +111,7 @@ class Project:
         self.env = {"PATH": f"{root / 'bin'}:{os.environ['PATH']}"}
         self.bin = root / "bin"
         self.program("meson", MESON)
-        self.program("ninja", NINJA)
+        self.program("ninja", NINJA.format(bin=bin_dir()))
 
     def program(self, name, text):
         (self.bin / name).write_text(text)
@@ -129,32 +130,122 @@ def project():
         yield Project(pathlib.Path(folder))
 
 
-def test_run_on_a_terminal_builds_and_becomes_the_server(project, terminal, tmp_path):
-    run = terminal(project.root / "run", "--config", "x.yaml", cwd=tmp_path, env=project.env)
-    assert run.wait() == 0, run.text
-    seen = run.seen()
-    assert re.fullmatch(r"building build/release \(gcc\): done in \d+\.\d s", seen[0])
-    assert seen[1:] == ["starting holdfast-server", f"{tmp_path}: server --config x.yaml", ""]
-
-
-def test_run_hands_on_the_options_and_the_folder_of_its_caller_as_they_are(project, tmp_path):
-    (tmp_path / "link").symlink_to(project.root)
-    for way in (project.root / "run", "link/run"):
-        done = subprocess.run([way, "--log-file", "a b"], cwd=tmp_path, env={**os.environ, **project.env},
-                              text=True, capture_output=True, timeout=TIMEOUT)
-        assert (done.stderr, done.returncode) == ("", 0)
-        assert done.stdout.endswith(f"\nstarting holdfast-server\n{tmp_path}: server --log-file a b\n")
-    assert project.call("run", cwd=tmp_path).stdout.endswith(f"{tmp_path}: server \n")
-
-
-def test_run_help_has_the_options_of_the_server_once_it_is_built(project):
-    before = project.call("run", "--help")
-    assert "Usage: ./run" in before.stdout and "docs/reference/server-settings.md" in before.stdout
+def test_help_and_what_is_misspelt_build_nothing(project):
+    done = project.call("run", "--help")
+    assert done.returncode == 0 and "Usage: ./run" in done.stdout and not done.stderr
+    for args, text in [(["--prot", "1"], "no such option: --prot (see --help)"), (["--port", "x"], "must be a number")]:
+        done = project.call("run", *args)
+        assert done.returncode == 2 and text in done.stderr and not done.stdout
     assert not (project.root / "build").exists()
-    project.call("run")
-    after = project.call("run", "--help")
-    assert "Usage: ./run" in after.stdout and after.stdout.endswith(": server --help\n")
-    assert (before.returncode, after.returncode) == (0, 0)
+
+
+class Run:
+    """./run on a terminal, ready; `shell` does what its reader would paste."""
+
+    def __init__(self, terminal, command, data, *args, timeout=TIMEOUT, cwd="/", env=None):
+        self.data, self.port = data, free_port(2)
+        self.terminal = terminal(*command, "--port", self.port, "--data", data, *args, cwd=cwd, env=env)
+        self.terminal.wait_text("holdfast --help", timeout)
+        self.lines = [line.strip() for line in self.terminal.seen()]
+
+    def line(self, start):
+        return next(line for line in self.lines if line.startswith(start))
+
+    def secret(self):
+        return self.line("API").split()[-1]
+
+    def shell(self, *lines):
+        done = subprocess.run(["bash", "-c", "\n".join(lines)], text=True, capture_output=True, timeout=TIMEOUT,
+                              check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def end(self):
+        self.terminal.press(b"\x03")
+        assert self.terminal.wait() == 0, self.terminal.text
+        assert self.terminal.seen()[-2] == "ended"
+        for port in (self.port, self.port + 1):
+            with socket.socket() as s:
+                assert s.connect_ex(("127.0.0.1", port)) != 0, "nobody listens any more"
+
+
+def paste(run):
+    """The two lines as they are printed, the second again until it is done: the one result."""
+    operate, read = run.line("task=$("), run.line("curl -s ")
+
+    def ended():
+        answer = json.loads(run.shell(operate if not tasks else f"task={tasks[0]}", "echo task=$task >&2", read))
+        result = answer["data"]["0:127.0.0.1:demo:heartd"]
+        return result if result["error_code"] != 115 else None
+    tasks = [run.shell(operate, "echo $task").split()[-1]]
+    return wait_until(ended, "the task ends")
+
+
+def heartd_pids(data):
+    pids = []
+    for entry in os.listdir("/proc"):
+        try:
+            line = pathlib.Path("/proc", entry, "cmdline").read_bytes() if entry.isdigit() else b""
+        except OSError:
+            continue
+        if b"heartd\0-d" in line and str(data).encode() in line:
+            pids.append(int(entry))
+    return pids
+
+
+@pytest.fixture
+def data(tmp_path_factory):
+    """A folder that every user can use; what ./run's agent started there is ended."""
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder).chmod(0o777)
+        yield pathlib.Path(folder, "var")
+        for pid in heartd_pids(folder):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_what_run_prints_works_as_it_is_printed(project, terminal, data):
+    run = Run(terminal, [project.root / "run"], data, env=project.env)
+    assert re.fullmatch(r"building build/release \(gcc\): done in \d+\.\d s", run.lines[0])
+    assert paste(run)["error_code"] == 0
+    pid, = heartd_pids(data)
+    assert paste(run)["error_code"] == 828
+    export = run.line("export HOLDFAST_SOCKET=")
+    assert f" {pid} " in run.shell(export, "holdfast ps")
+    secret = run.secret()
+    run.end()
+    assert heartd_pids(data) == [pid], "it lives on"
+    again = Run(terminal, [project.root / "run"], data, env=project.env)
+    assert again.secret() == secret
+    assert f" {pid} " in again.shell(again.line("export"), "holdfast ps")
+    again.shell(again.line("export"), "holdfast stop demo/heartd")
+    assert heartd_pids(data) == []
+    again.end()
+    anew = Run(terminal, [project.root / "run"], data, "--fresh", env=project.env)
+    assert anew.secret() != secret
+    assert "no processes yet" in anew.shell(anew.line("export"), "holdfast ps")
+    anew.end()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
+def test_run_works_as_an_ordinary_user_and_says_what_he_can_not(project, terminal, data):
+    subprocess.run(["chown", "-R", "nobody", project.root], check=True)
+    run = Run(terminal, ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", project.root / "run"], data,
+              env={**project.env, "HOME": "/nonexistent"})
+    assert "can start processes of nobody alone" in run.line("agent")
+    assert paste(run)["error_code"] == 0
+    pid, = heartd_pids(data)
+    assert os.stat(f"/proc/{pid}").st_uid == NOBODY
+    run.end()
+
+
+def test_run_says_why_it_can_not(project, data):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        s.listen()
+        port = s.getsockname()[1]
+        done = project.call("run", "--port", str(port), "--data", str(data))
+    assert done.returncode == 1
+    assert "Address already in use" in done.stderr and str(port) in done.stderr
 
 
 @pytest.mark.parametrize("on_terminal", [True, False])
@@ -167,7 +258,7 @@ def test_a_build_that_fails_is_shown_and_nothing_is_started(project, terminal, o
         done = project.call("run")
         status, text = done.returncode, done.stdout
     assert status == 3
-    assert "a.c:1: error: no" in text and "build/release (gcc): failed" in text and "starting" not in text
+    assert "a.c:1: error: no" in text and "build/release (gcc): failed" in text and "running" not in text
 
 
 @pytest.mark.parametrize("command, args", [("run", []), ("test", ["fuzz"])])
@@ -241,19 +332,7 @@ def test_the_list_says_what_is_long():
     assert re.search(r"^fuzz +long +every parser", done.stdout, re.M)
 
 
-def test_the_real_server_is_built_started_and_ended_on_a_terminal(terminal, tmp_path):
-    version = terminal(ROOT / "run", "--version", cwd=tmp_path)
-    assert version.wait(BUILD_TIMEOUT) == 0, version.text
-    assert re.fullmatch(r"holdfast-server \d+\.\d+\.\d+", version.seen()[-2])
-    port = free_port()
-    (tmp_path / "here.yaml").write_text(f"listen: 127.0.0.1:{port}\nlog: {{ file: here.log }}\n")
-    server = terminal(ROOT / "run", "--config", "here.yaml", cwd=tmp_path)
-
-    def answers():
-        assert not server.ended(), server.text
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5) as answer:
-            return answer.status == 200
-    wait_until(answers, "the health page", BUILD_TIMEOUT)
-    server.press(b"\x03")
-    assert server.wait() == 0, server.text
-    assert "stopped" in (tmp_path / "here.log").read_text()
+def test_the_real_thing_is_built_started_and_ended_on_a_terminal(terminal, data):
+    run = Run(terminal, [ROOT / "run"], data, timeout=BUILD_TIMEOUT)
+    assert paste(run)["error_code"] == 0
+    run.end()

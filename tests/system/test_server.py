@@ -62,7 +62,7 @@ def test_a_setting_in_the_file_is_refused_with_its_line(holdfast, tmp_path):
 
 def test_it_says_where_it_is_once_it_is_there(server):
     s = server()
-    s.program.wait_until(lambda: f"http://127.0.0.1:{s.port}/ " in s.program.out, "the line on standard output")
+    s.program.wait_until(lambda: f"http://127.0.0.1:{s.port}/, " in s.program.out, "the line on standard output")
 
 
 def test_refusals_are_counted_and_written_down_by_reason(server):
