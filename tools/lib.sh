@@ -8,13 +8,10 @@
 # What each command needs installed.  A name that ends in '?' is installed where
 # the distribution has it; whoever uses it says so when it is not there.
 run_packages='gcc libc6-dev meson ninja-build pkg-config libevent-dev libssl-dev libyaml-dev libsqlite3-dev
-    libcurl4-openssl-dev'
+    libcurl4-openssl-dev curl'
 test_packages="$run_packages clang libclang-rt-dev llvm clang-format-14? libcmocka-dev
-    libjansson-dev python3 python3-pytest python3-pytest-xdist curl openssl iproute2 procps"
+    libjansson-dev python3 python3-pytest python3-pytest-xdist openssl iproute2 procps"
 bench_packages="$run_packages libjansson-dev python3"
-
-# Where the server says how it is.
-health_path=/healthz
 
 # One row a build directory: name | compiler | Meson options.  Warnings are errors
 # where we test, and not where somebody with another compiler only wants to run it.
