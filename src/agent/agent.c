@@ -87,7 +87,7 @@ const struct user *act_user(struct agent *a, struct act *act, const char *name)
         return NULL;
     job = xalloc(sizeof(*job));
     job->user_name = xstrdup(name);
-    if (help_do(a->help, job)) {
+    if (help_do(a->lookups, job)) {
         map_put_str(&a->looking_up, job->user_name, job);
         return NULL;
     }
@@ -100,19 +100,23 @@ const struct user *act_user(struct agent *a, struct act *act, const char *name)
 
 static void on_user(struct agent *a, struct job *job)
 {
+    int64_t now_ms = clock_mono_ms(loop_clock(a->loop));
     struct act *act;
 
     map_del_str(&a->looking_up, job->user_name);
+    if (!job->has_failed)
+        users_put(&a->users, job->user, now_ms);
+    else if (users_fail(&a->users, job->user_name, &job->err, now_ms))
+        job->has_failed = false;
     TAILQ_FOREACH(act, &a->acts, link)
     {
         if (!act->waits || strcmp(act->identity.user, job->user_name) != 0)
             continue;
         act->waits = false;
+        act->again_ms = 0;
         act->has_failed = job->has_failed;
         act->failure = job->err;
     }
-    if (!job->has_failed)
-        users_put(&a->users, job->user, clock_mono_ms(loop_clock(a->loop)));
     agent_wake(a);
 }
 
@@ -153,21 +157,27 @@ static void on_settle(void *agent)
 {
     struct agent *a = agent;
     struct act *act, *next;
+    int64_t now_ms = agent_now_ms(a);
     int left = ACTS_AT_ONCE;
 
-    (void)agent_now_ms(a);
     watch_retry(a);
     (void)disk_flush(a); /* if it is broken, each act knows what that means */
     for (act = TAILQ_FIRST(&a->acts); act; act = next) {
         next = TAILQ_NEXT(act, link);
         if (act->waits)
             continue;
+        if (act->again_ms > now_ms) {
+            agent_retry(a);
+            continue;
+        }
         if (left-- == 0) {
             agent_wake(a);
             break;
         }
         if (carry_out(a, act))
             act_free(a, act);
+        else
+            act->again_ms = now_ms + RETRY_MS;
     }
     disk_settle(a);
     sleep_until_due(a);
@@ -267,8 +277,8 @@ static int open_hands(struct agent *a, struct err *err)
     int result = 0;
 
     if (procfs_boot_id(a->boot_id, err) || spawner_new(a->boot_id, &a->spawner, err) ||
-        outlog_open(output, &a->outlog, err) || help_new(a, on_job, &a->help, err) ||
-        loop_on_signal(a->loop, SIGCHLD, on_child, a, err))
+        outlog_open(output, &a->outlog, err) || help_new(a, on_job, &a->syncs, err) ||
+        help_new(a, on_job, &a->lookups, err) || loop_on_signal(a->loop, SIGCHLD, on_child, a, err))
         result = -1;
     else if (sys_prctl(PR_SET_CHILD_SUBREAPER, 1))
         result = err_sys(err, "become child subreaper");
@@ -317,10 +327,11 @@ void agent_free(struct agent *a)
     if (!a)
         return;
     a->disk.is_closing = true;
-    help_free(a->help);
+    help_free(a->syncs);
+    disk_close(a);
+    help_free(a->lookups); /* may take a while, and nothing is lost if nobody waits for it */
     timer_stop(a->loop, &a->settle);
     timer_stop(a->loop, &a->tick);
-    disk_close(a);
     watch_done(a);
     while (!TAILQ_EMPTY(&a->acts))
         act_free(a, TAILQ_FIRST(&a->acts));

@@ -140,7 +140,7 @@ void disk_settle(struct agent *a)
     }
     d->is_syncing = true;
     d->sync_mark = d->records;
-    (void)help_do(a->help, job); /* there is always room for the one sync */
+    (void)help_do(a->syncs, job); /* there is always room for the one sync */
 }
 
 /* While it is broken, what was appended since has gone: only this much is sure. */
@@ -212,8 +212,8 @@ void disk_close(struct agent *a)
     struct disk *d = &a->disk;
     struct err err;
 
-    timer_stop(a->loop, &d->retry);
     if (d->journal && !d->is_broken && !disk_flush(a) && journal_sync(d->journal, INT64_MAX, &err))
         LOG(a->log, LOG_ERROR, "the journal's end may be lost", log_err(&err));
+    timer_stop(a->loop, &d->retry);
     journal_close(d->journal);
 }

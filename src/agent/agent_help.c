@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* agent_help.c - one thread for what blocks: syncs of the journal, and users that
- * may have to be asked for over the network. */
+/* agent_help.c - a thread for what blocks: syncs of the journal, or users that may have
+ * to be asked for over the network. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* agent_help.h - the agent's other thread, for what blocks: jobs go in, and come back
+/* agent_help.h - another thread of the agent, for what blocks: jobs go in, and come back
  * by help_fn, on the loop.  For the agent's own sources. */
 #ifndef AGENT_AGENT_HELP_H
 #define AGENT_AGENT_HELP_H

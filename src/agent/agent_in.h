@@ -6,7 +6,7 @@
  *   agent_probe.c  who is it?  and what the kernel says of it
  *   agent_watch.c  processes that are held by a pidfd, until they end
  *   agent_disk.c   the journal
- *   agent_help.c   the thread for what blocks
+ *   agent_help.c   a thread for what blocks
  *   agent_hello.c  what it says of itself
  *
  * The core must not be called out of a hand, so what it asks for waits as a `struct
@@ -40,6 +40,7 @@ struct act {
     struct proc_identity identity;
     struct core_ident gone; /* ACT_GONE: watched, and not there any more */
     bool waits;             /* for its user to be looked up */
+    int64_t again_ms;       /* it could not be done, and is not tried before this */
     bool has_failed;        /* that, or it took too long */
     struct err failure;
 };
@@ -63,7 +64,7 @@ struct agent {
     struct agent_options o;
     struct core *core;
     struct disk disk;
-    struct help *help;
+    struct help *syncs, *lookups; /* apart: a directory that does not answer holds up no sync */
     struct spawner *spawner;
     struct outlog *outlog;
     struct users users;

@@ -141,7 +141,7 @@ static int find(struct agent *a, const struct act *act, const struct user *user,
         return find_process(&want, a->boot_id, ret, err);
     if (check_self(a, &want, act->look.self, ret, err))
         return -1;
-    if (ret->kind == FIND_FOUND)
+    if (ret->kind == FIND_FOUND && !act->look.is_peek)
         leave_pid_file(a, act, user, ret->id.pid);
     return 0;
 }

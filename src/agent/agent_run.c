@@ -131,6 +131,7 @@ static void drop_waiting(struct agent *a, uint64_t id)
         if (act->kind != ACT_RUN || act->run.id != id)
             continue;
         act->waits = false;
+        act->again_ms = 0;
         act->has_failed = true;
         err_set(&act->failure, CODE_TIMEOUT, "user %s: nobody could say in time who that is",
                 act->identity.user);

@@ -3,6 +3,7 @@
 #include "agent/command.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/sys.h"
@@ -53,22 +54,30 @@ char **command_words(const char *line, struct arena *a)
     return words;
 }
 
+/* Of what the path was found to lead to, and nothing that has taken its place. */
+static bool begins_as_program(int path_fd)
+{
+    char self[64], head[4];
+    ssize_t n = -1;
+    int fd;
+
+    snprintf(self, sizeof(self), "/proc/self/fd/%d", path_fd);
+    fd = sys_open(self, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+    if (fd >= 0)
+        n = sys_read(fd, head, sizeof(head));
+    sys_close(fd);
+    return n == sizeof(head) && (!memcmp(head, "\177ELF", 4) || !memcmp(head, "#!", 2));
+}
+
 /* Whether the kernel would run it without a shell's help.  A pipe or a device is
  * not opened: that alone can do things. */
 static bool is_program(const char *file)
 {
+    int fd = sys_open(file, O_PATH, 0);
     struct stat st;
-    char head[4];
-    bool is = false;
-    int fd;
+    bool is = fd >= 0 && !sys_fstat(fd, &st) && S_ISREG(st.st_mode) && (st.st_mode & 0111) &&
+              begins_as_program(fd);
 
-    if (sys_stat(file, &st) || !S_ISREG(st.st_mode) || !(st.st_mode & 0111))
-        return false;
-    fd = sys_open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-    if (fd < 0)
-        return false;
-    if (sys_read(fd, head, sizeof(head)) == sizeof(head))
-        is = !memcmp(head, "\177ELF", 4) || !memcmp(head, "#!", 2);
     sys_close(fd);
     return is;
 }

@@ -9,7 +9,9 @@
 #include "agent/core_op.h"
 #include "base/mem.h"
 
-enum { OPS_MAX = 16 }; /* that wait for one process */
+/* Operations that wait for one process; more are refused.  And on all: more are not taken,
+ * and so come again. */
+enum { OPS_MAX = 16, COMMANDS_MAX = 4096 };
 
 struct core *core_new(const struct core_hands *hands, void *arg, int64_t now_ms, int64_t wall_ms)
 {
@@ -78,21 +80,44 @@ struct kept *core_kept(struct core *c, const char *space, const char *name)
     return k;
 }
 
+/* The first of those that are known to be the process with this pid. */
+static struct kept *first_of_pid(const struct core *c, int64_t pid)
+{
+    return map_find(&c->by_pid, (const char *)&pid, sizeof(pid));
+}
+
+/* The value it replaces is the next one: two names may stand for one process. */
+static void put_pid(struct kept *k)
+{
+    k->same_pid = map_put(&k->core->by_pid, (const char *)&k->ident.pid, sizeof(k->ident.pid), k);
+}
+
+static void drop_pid(struct kept *k)
+{
+    struct kept *first = first_of_pid(k->core, k->ident.pid), *next;
+
+    map_del(&k->core->by_pid, (const char *)&k->ident.pid, sizeof(k->ident.pid));
+    for (; first; first = next) {
+        next = first->same_pid;
+        if (first != k)
+            put_pid(first);
+    }
+}
+
 void core_set_ident(struct kept *k, struct core_ident ident)
 {
     struct core *c = k->core;
 
     if (ident.pid == k->ident.pid && ident.start_ticks == k->ident.start_ticks)
         return;
-    if (k->ident.pid &&
-        map_find(&c->by_pid, (const char *)&k->ident.pid, sizeof(k->ident.pid)) == k)
-        map_del(&c->by_pid, (const char *)&k->ident.pid, sizeof(k->ident.pid));
+    if (k->ident.pid)
+        drop_pid(k);
     k->ident = ident;
     if (!ident.pid)
         return;
     k->begun_ms = c->now_ms;
     timers_stop(&c->timers, &k->timer);
-    map_put(&c->by_pid, (const char *)&k->ident.pid, sizeof(k->ident.pid), k);
+    put_pid(k);
     c->hands->watch(c->arg, ident);
 }
 
@@ -118,6 +143,17 @@ void core_copy_spec(struct arena *a, const struct proc_spec *from, struct proc_s
 
 /* ---- what happens */
 
+/* a - b, kept far enough from the ends for what is added later: both come from outside. */
+static int64_t less(int64_t a, int64_t b)
+{
+    const int64_t end = INT64_MAX / 4;
+    int64_t c;
+
+    if (__builtin_sub_overflow(a, b, &c))
+        c = a < 0 ? -end : end;
+    return c > end ? end : c < -end ? -end : c;
+}
+
 static void on_command(struct core *c, const struct message_command *m)
 {
     char *key = xprintf("%s#%lld", m->task, (long long)m->item);
@@ -132,13 +168,13 @@ static void on_command(struct core *c, const struct message_command *m)
         c->hands->send(c->arg, MESSAGE_TAKEN, &message_ref_shape, &ref);
     if (d && !d->is_stored)
         c->hands->send(c->arg, MESSAGE_RESULT, &message_result_shape, &d->result);
-    if (d || known)
+    if (d || known || c->commands.n >= COMMANDS_MAX)
         return;
     k = core_kept(c, m->meta.space, m->meta.name);
     TAILQ_FOREACH(op, &k->ops, link)
     waiting++;
     op = op_new(c, m);
-    op->deadline_ms = m->deadline_ms - c->offset_ms;
+    op->deadline_ms = less(m->deadline_ms, c->offset_ms);
     op->is_refused = waiting >= OPS_MAX;
     op->mark = book_command(op);
     TAILQ_INSERT_TAIL(&c->waiting, op, waiting);
@@ -147,7 +183,7 @@ static void on_command(struct core *c, const struct message_command *m)
 static void on_welcome(struct core *c, const struct message_welcome *m)
 {
     c->is_linked = true;
-    c->offset_ms = m->server_ms - c->now_ms;
+    c->offset_ms = less(m->server_ms, c->now_ms);
     core_tell_all(c, m->wants_processes);
     book_send_all(c);
 }
@@ -156,7 +192,7 @@ static void on_ping(struct core *c, const struct message_ping *m)
 {
     const struct message_ping pong = { m->server_ms, c->now_ms };
 
-    c->offset_ms = m->server_ms - c->now_ms;
+    c->offset_ms = less(m->server_ms, c->now_ms);
     c->hands->send(c->arg, MESSAGE_PONG, &message_ping_shape, &pong);
 }
 
@@ -242,19 +278,27 @@ static void on_adopted_exit(struct core *c, struct core_ident ident)
     }
 }
 
+static struct kept *kept_of(const struct core *c, struct core_ident ident)
+{
+    struct kept *k = first_of_pid(c, ident.pid);
+
+    while (k && k->ident.start_ticks != ident.start_ticks)
+        k = k->same_pid;
+    return k;
+}
+
 void core_on_exit(struct core *c, struct core_ident ident, int status, int64_t now_ms)
 {
-    struct kept *k = map_find(&c->by_pid, (const char *)&ident.pid, sizeof(ident.pid));
+    struct kept *k;
 
     c->now_ms = now_ms;
-    if (!k || k->ident.start_ticks != ident.start_ticks) {
-        on_adopted_exit(c, ident);
-        return;
+    while ((k = kept_of(c, ident))) {
+        core_set_ident(k, (struct core_ident){ 0 });
+        keep_on_exit(k, status);
+        if (!TAILQ_EMPTY(&k->ops))
+            op_on_exit(TAILQ_FIRST(&k->ops));
     }
-    core_set_ident(k, (struct core_ident){ 0 });
-    keep_on_exit(k, status);
-    if (!TAILQ_EMPTY(&k->ops))
-        op_on_exit(TAILQ_FIRST(&k->ops));
+    on_adopted_exit(c, ident);
 }
 
 void core_on_time(struct core *c, int64_t now_ms, int64_t wall_ms)
@@ -284,7 +328,7 @@ static void start_kept(struct kept *k, bool same_boot)
     if (same_boot)
         core_set_ident(k, ident);
     else
-        k->start = (struct core_ident){ 0 };
+        k->start = k->run = (struct core_ident){ 0 };
     TAILQ_FOREACH(op, &k->ops, link)
     {
         if (!same_boot) {
@@ -296,9 +340,8 @@ static void start_kept(struct kept *k, bool same_boot)
         op->mark = book_command(op);
         TAILQ_INSERT_TAIL(&k->core->waiting, op, waiting);
     }
-    if (same_boot && k->run.pid)
-        keep_resume(k);
-    k->run = (struct core_ident){ 0 };
+    if (k->run.pid)
+        keep_resume(k); /* its record stays until it is done */
     op_begin_next(k);
 }
 
@@ -319,10 +362,16 @@ void core_start(struct core *c, bool same_boot, int64_t now_ms, int64_t wall_ms)
 bool core_is_others(const struct core *c, struct core_ident ident, const char *space,
                     const char *name)
 {
-    const struct kept *k = map_find(&c->by_pid, (const char *)&ident.pid, sizeof(ident.pid));
+    bool is_known = false;
 
-    return k && k->ident.start_ticks == ident.start_ticks &&
-           (strcmp(k->meta.space, space) != 0 || strcmp(k->meta.name, name) != 0);
+    for (const struct kept *k = first_of_pid(c, ident.pid); k; k = k->same_pid) {
+        if (k->ident.start_ticks != ident.start_ticks)
+            continue;
+        if (!strcmp(k->meta.space, space) && !strcmp(k->meta.name, name))
+            return false;
+        is_known = true;
+    }
+    return is_known;
 }
 
 void core_each_running(const struct core *c,

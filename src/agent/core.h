@@ -66,6 +66,7 @@ struct core_look {
     struct core_ident start; /* our last command to start it: what descends from it is ours */
     struct core_ident self;  /* pid not 0: is this command of ours, or its only child, it? */
     bool is_renewed;         /* it was restarted: what is found now counts before `known` */
+    bool is_peek;            /* only to tell who watches: nothing is done about what is found */
 };
 
 struct core_hands {
@@ -78,8 +79,7 @@ struct core_hands {
     void (*run)(void *arg, const struct core_run *run); /* -> core_on_run(), core_on_run_end() */
     void (*end_run)(void *arg, uint64_t id);            /* SIGKILL to it and its children */
     void (*probe)(void *arg, const struct core_look *look); /* -> core_on_probe() */
-    /* -> core_on_exit(), also when it has gone already. */
-    void (*watch)(void *arg, struct core_ident ident);
+    void (*watch)(void *arg, struct core_ident ident);      /* -> core_on_exit(), gone or not */
     void (*signal)(void *arg, struct core_ident ident, int number, bool with_children);
 };
 

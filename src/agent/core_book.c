@@ -325,6 +325,20 @@ static void compact_op(struct op *op)
         book_result(op);
 }
 
+/* A result has no deadline of its own; that of its command says how long it is kept. */
+static void compact_deadline(const struct done *d)
+{
+    struct message_command m = { .task = d->result.task,
+                                 .item = d->result.item,
+                                 .op = PROC_OP_QUERY,
+                                 .deadline_ms = d->deadline_ms,
+                                 .meta = { d->result.view.space, d->result.view.name, { 0 } } };
+
+    shape_defaults(&proc_spec_shape, &m.spec);
+    if (d->deadline_ms > d->core->now_ms)
+        put(d->core, RECORD_COMMAND, &message_command_shape, &m, false);
+}
+
 void core_compact(struct core *c)
 {
     struct map_entry *e;
@@ -341,6 +355,7 @@ void core_compact(struct core *c)
         struct done *d = e->value;
         const struct message_ref ref = { d->result.task, d->result.item };
 
+        compact_deadline(d);
         put(c, RECORD_RESULT, &message_result_shape, &d->result, false);
         if (d->is_stored)
             put(c, RECORD_STORED, &message_ref_shape, &ref, false);

@@ -2,7 +2,7 @@
 /* core_in.h - what the core's sources share.  Not for others.
  *
  *   core.c       what happens finds what it is about
- *   core_ops.c   an operation, phase by phase
+ *   core_op.h    an operation: core_rules.c, core_ops.c
  *   core_keep.c  a hosted process is kept alive
  *   core_tell.c  what the server is told: processes, digests, events
  *   core_book.c  the journal: commands, results, processes; and after a crash */
@@ -47,6 +47,7 @@ struct kept {
     unsigned char digest[DIGEST_SIZE]; /* of its facts, as they are in the core's */
     struct timer timer;                /* the next restart */
     TAILQ_HEAD(, op) ops;
+    struct kept *same_pid; /* another that is known to be this very process */
 };
 
 /* A command that has a result: kept until the server has stored it, and until
@@ -70,15 +71,14 @@ struct core {
     struct map commands; /* by task#item: struct op in work */
     struct map done;     /* by task#item */
     struct map by_id;    /* struct op, by its id's bytes */
-    struct map by_pid;   /* struct kept, by its pid's bytes */
+    struct map by_pid;   /* struct kept, by its pid's bytes: the first of them */
     uint64_t next_id;
     TAILQ_HEAD(, op) waiting;
     int64_t offset_ms; /* server's clock less ours */
     bool is_linked, is_started;
-    int64_t next_event;
-    TAILQ_HEAD(, untold) untold; /* events, while nobody is there to be told */
+    int64_t next_event, untold_lost; /* lost: there were too many */
+    TAILQ_HEAD(, untold) untold;     /* events, while nobody is there to be told */
     size_t untold_n;
-    int64_t untold_lost;               /* there were too many */
     unsigned char digest[DIGEST_SIZE]; /* those of all processes, combined */
     char hello[DIGEST_TEXT_SIZE];      /* what the last hello said */
 };

@@ -13,9 +13,17 @@
 
 enum { FORGIVE_MS = 300 * 1000 };
 
+/* What waits for the disk, which may be full for days, does nothing to the process. */
+static bool is_in_work(const struct kept *k)
+{
+    const struct op *op = TAILQ_FIRST(&k->ops);
+
+    return op && op->phase != PHASE_SYNC && (op->phase != PHASE_JOURNAL || op->is_durable);
+}
+
 static bool is_kept(const struct kept *k)
 {
-    return k->hosted && k->has_spec && k->wanted == PROC_RUNNING && TAILQ_EMPTY(&k->ops) &&
+    return k->hosted && k->has_spec && k->wanted == PROC_RUNNING && !is_in_work(k) &&
            proc_policy_of(&k->spec).kind == PROC_RESIDENT;
 }
 
@@ -39,6 +47,8 @@ static void give_up(struct kept *k)
     core_tell_process(k);
 }
 
+/* Before all others: those that came wait for the disk, or it was in work when the agent
+ * before us died. */
 static struct op *new_restart(struct kept *k)
 {
     const struct message_command command = {
@@ -50,18 +60,17 @@ static struct op *new_restart(struct kept *k)
     struct op *op = op_new(k->core, &command);
 
     op->is_durable = true; /* nobody waits for it, so it needs no journal */
+    TAILQ_REMOVE(&k->ops, op, link);
+    TAILQ_INSERT_HEAD(&k->ops, op, link);
     return op;
 }
 
-/* It was in work when the agent before us died, so it comes before all others. */
 void keep_resume(struct kept *k)
 {
     struct op *op = new_restart(k);
 
     op->was_running = true;
     op->run = k->run;
-    TAILQ_REMOVE(&k->ops, op, link);
-    TAILQ_INSERT_HEAD(&k->ops, op, link);
 }
 
 void keep_on_time(void *arg)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* core_op.h - one operation on one process, for the core's own sources. */
+/* core_op.h - one operation on one process, for the core's own sources.
+ *
+ *   core_rules.c  what the operations are, and what each needs
+ *   core_ops.c    one of them, phase by phase */
 #ifndef AGENT_CORE_OP_H
 #define AGENT_CORE_OP_H
 
@@ -18,6 +21,18 @@ enum phase {
     PHASES
 };
 
+enum outcome { LEAVES_AS_IS, MAKES_RUN, MAKES_STOP };
+
+struct op_rule {
+    int64_t op;
+    const char *name;
+    enum outcome outcome;
+    bool looks;             /* it matters who is there */
+    int if_running, if_not; /* codes to end with at once; 0: go on */
+    size_t command;         /* where in struct proc_control, or none */
+    int signal;             /* in place of an empty command; 0: it needs one */
+};
+
 struct op {
     TAILQ_ENTRY(op) link;    /* of its process, in the order they came */
     TAILQ_ENTRY(op) waiting; /* of those that wait for the journal, by mark */
@@ -29,9 +44,12 @@ struct op {
     enum phase phase;
     uint64_t id;   /* of its runs and probes */
     uint64_t mark; /* of the journal, that it waits for */
-    int64_t deadline_ms, run_end_ms;
+    int64_t deadline_ms;
+    int64_t self_ms,
+        run_end_ms; /* when its command is asked whether it is the process, and ended */
     struct timer timer;
     struct core_ident run; /* its command; pid 0: none, or it has ended; -1: about to begin */
+    struct core_ident old; /* the process a restart found, which it may have left running */
     bool stops_first;      /* a restart in two halves: this is the first */
     bool was_running;      /* the agent died while it was carried out */
     bool has_acted;        /* something was done that must not be done again */
@@ -51,6 +69,18 @@ void op_on_run_end(struct op *op, int status, const char *output);
 void op_on_probe(struct op *op, const struct core_probe *probe);
 void op_on_exit(struct op *op); /* the process, not the command */
 void op_on_durable(struct op *op);
-bool op_starts(const struct op *op); /* its command is to bring the process up */
+
+/* core_rules.c */
+const struct op_rule *op_rule(const struct op *op); /* NULL: there is no such operation */
+/* What it is doing right now: a restart in two halves is a stop, then a start. */
+const struct op_rule *op_part(const struct op *op);
+const char *op_line(const struct op *op); /* that part's command; "" if there is none */
+bool op_starts(const struct op *op);      /* its command is to bring the process up */
+/* Who asks need not say again what we know: neither what the process is, nor, with no
+ * word about that, how it is run. */
+void op_use_known_spec(struct op *op);
+/* The code and the text to refuse it with, before anything is done; CODE_OK: all is
+ * there.  The API has refused what lacks something, so this is for others. */
+int op_lacks(const struct op *op, const char **ret_what);
 
 #endif

@@ -13,65 +13,12 @@
 #include "agent/core_op.h"
 #include "base/mem.h"
 
-enum outcome { LEAVES_AS_IS, MAKES_RUN, MAKES_STOP };
-
-/* clang-format off */
-static const struct rule {
-    int64_t op;
-    const char *name;
-    enum outcome outcome;
-    bool looks;            /* it matters who is there */
-    int if_running, if_not; /* codes to end with at once; 0: go on */
-    size_t command;        /* in struct proc_control; NO_COMMAND: none */
-    int signal;            /* in place of an empty command; 0: it needs one */
-} rules[] = {
-#define CMD(member) offsetof(struct proc_control, member)
-#define NO_COMMAND  SIZE_MAX
-    { PROC_OP_START,   "start",   MAKES_RUN,    true,  CODE_RUNNING, 0,                CMD(start_cmd),   0 },
-    { PROC_OP_STOP,    "stop",    MAKES_STOP,   true,  0,            CODE_NOT_RUNNING, CMD(stop_cmd),    SIGTERM },
-    { PROC_OP_QUERY,   "query",   LEAVES_AS_IS, true,  0,            0,                NO_COMMAND,       0 },
-    { PROC_OP_HOST,    "host",    LEAVES_AS_IS, false, 0,            0,                NO_COMMAND,       0 },
-    { PROC_OP_UNHOST,  "unhost",  LEAVES_AS_IS, false, 0,            0,                NO_COMMAND,       0 },
-    { PROC_OP_RESTART, "restart", MAKES_RUN,    true,  0,            0,                CMD(restart_cmd), 0 },
-    { PROC_OP_RELOAD,  "reload",  LEAVES_AS_IS, true,  0,            CODE_NOT_RUNNING, CMD(reload_cmd),  0 },
-    { PROC_OP_KILL,    "kill",    MAKES_STOP,   true,  0,            CODE_NOT_RUNNING, CMD(kill_cmd),    SIGKILL },
-};
-/* clang-format on */
-
 /* How long a process may take to die of SIGKILL before we look again. */
 enum { KILL_MS = 5000 };
 
-/* When a command that has not begun yet (its user is being looked up) is looked at again. */
-enum { AGAIN_MS = 200 };
-
-static const struct rule *rule_of(const struct op *op)
-{
-    for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
-        if (rules[i].op == op->command.op)
-            return &rules[i];
-    }
-    return NULL;
-}
-
-/* What the operation is doing right now: a restart in two halves is a stop,
- * then a start. */
-static const struct rule *part_of(const struct op *op)
-{
-    const struct rule *r = rule_of(op);
-
-    if (r->op != PROC_OP_RESTART || *op->command.spec.control.restart_cmd)
-        return r;
-    return op->stops_first ? &rules[1] : &rules[0];
-}
-
-static const char *line_of(const struct op *op, const struct rule *part)
-{
-    const char *control = (const char *)&op->command.spec.control;
-
-    return part->command == NO_COMMAND
-               ? ""
-               : *(const char *const *)(const void *)(control + part->command);
-}
+/* When a command that has not begun yet (its user is being looked up) is looked at again,
+ * and when one that runs is first asked whether it is the process, for those who watch. */
+enum { AGAIN_MS = 200, PEEK_MS = 1000 };
 
 static bool is_ours(const struct op *op)
 {
@@ -83,13 +30,9 @@ static void set_timer(struct op *op, int64_t in_ms)
     timers_set(&op->core->timers, &op->timer, op->core->now_ms + in_ms);
 }
 
-bool op_starts(const struct op *op)
-{
-    return rule_of(op) && part_of(op)->outcome == MAKES_RUN;
-}
-
-/* After a start or restart command the process may be another than before. */
-static void look(struct op *op, enum phase phase)
+/* After a start or restart command the process may be another than before; who was seen
+ * meanwhile is no answer to whether it is up. */
+static void ask_who(struct op *op, bool is_peek)
 {
     const struct kept *k = op->kept;
     const struct core_look look = {
@@ -97,14 +40,21 @@ static void look(struct op *op, enum phase phase)
         .space = k->meta.space,
         .name = k->meta.name,
         .identity = &op->command.spec.identity,
-        .known = k->ident,
+        .known = op->phase == PHASE_CHECK && op_starts(op) ? op->old : k->ident,
         .start = k->start,
-        .self = phase == PHASE_SELF ? op->run : (struct core_ident){ 0 },
-        .is_renewed = phase == PHASE_CHECK && op_starts(op),
+        .self =
+            op->phase == PHASE_SELF || op->phase == PHASE_RUN ? op->run : (struct core_ident){ 0 },
+        .is_renewed = op->phase != PHASE_LOOK && op_starts(op),
+        .is_peek = is_peek,
     };
 
-    op->phase = phase;
     op->core->hands->probe(op->core->arg, &look);
+}
+
+static void look(struct op *op, enum phase phase)
+{
+    op->phase = phase;
+    ask_who(op, false);
 }
 
 static void finish_ours(struct op *op, int code)
@@ -120,9 +70,10 @@ static void finish_ours(struct op *op, int code)
 /* What only looks, or changed nothing, is no reason for what the process is. */
 static void note_why(struct op *op, int code, const char *text)
 {
-    const struct rule *r = rule_of(op);
+    const struct op_rule *r = op_rule(op);
 
-    if (r && (r->outcome != LEAVES_AS_IS || (code != CODE_OK && r->op != PROC_OP_QUERY)))
+    if (r && !op->is_refused &&
+        (r->outcome != LEAVES_AS_IS || (code != CODE_OK && r->op != PROC_OP_QUERY)))
         snprintf(op->kept->why, sizeof(op->kept->why), "%s: %s", r->name, text);
 }
 
@@ -155,6 +106,7 @@ static void finish_with(struct op *op, int code, const struct proc_view *seen, c
     op->phase = PHASE_SYNC;
     op->mark = book_result(op);
     TAILQ_INSERT_TAIL(&op->core->waiting, op, waiting);
+    keep_look(k); /* the disk may keep us waiting */
 }
 
 static void finish(struct op *op, int code, const char *fmt, ...)
@@ -199,7 +151,7 @@ static void begin_part(struct op *op);
 /* The process is where this part of the operation should bring it. */
 static void succeed(struct op *op, struct core_ident ident)
 {
-    const struct rule *part = part_of(op);
+    const struct op_rule *part = op_part(op);
     struct kept *k = op->kept;
 
     if (part->outcome == MAKES_STOP) {
@@ -223,13 +175,13 @@ static void succeed(struct op *op, struct core_ident ident)
 
 static void fail_check(struct op *op, const char *why)
 {
-    const struct rule *r = rule_of(op);
+    const struct op_rule *r = op_rule(op);
 
     finish(op, CODE_CHECK,
            "%s process (%s) failed, for post-check status %s, please refer to agent log for "
            "details%s%s",
            op->stops_first ? "stop" : r->name, op->kept->meta.name,
-           part_of(op)->outcome == MAKES_STOP ? "alive" : "not alive", why && *why ? ": " : "",
+           op_part(op)->outcome == MAKES_STOP ? "alive" : "not alive", why && *why ? ": " : "",
            why ? why : "");
 }
 
@@ -241,8 +193,17 @@ static void set_run_timer(struct op *op)
     int64_t timeout_ms = policy.op_timeout_s * 1000, check_ms = policy.start_check_s * 1000;
     bool may_stay = op_starts(op) && policy.kind == PROC_RESIDENT;
 
+    check_ms = may_stay && check_ms < timeout_ms ? check_ms : timeout_ms;
     op->run_end_ms = op->core->now_ms + timeout_ms;
-    set_timer(op, may_stay && check_ms < timeout_ms ? check_ms : timeout_ms);
+    op->self_ms = op->core->now_ms + check_ms;
+    set_timer(op, may_stay && check_ms > PEEK_MS ? PEEK_MS : check_ms);
+}
+
+/* A restart command may leave the process as it is, and only make it begin anew. */
+static void note_old(struct op *op)
+{
+    if (op_part(op)->op == PROC_OP_RESTART)
+        op->old = op->kept->ident;
 }
 
 static void start_run(struct op *op, const char *line)
@@ -259,6 +220,7 @@ static void start_run(struct op *op, const char *line)
     op->phase = PHASE_RUN;
     op->run = (struct core_ident){ .pid = -1 };
     op->has_acted = true;
+    note_old(op);
     book_run(op);
     set_run_timer(op);
     op->core->hands->run(op->core->arg, &run);
@@ -266,8 +228,8 @@ static void start_run(struct op *op, const char *line)
 
 static void begin_part(struct op *op)
 {
-    const struct rule *part = part_of(op);
-    const char *line = line_of(op, part);
+    const struct op_rule *part = op_part(op);
+    const char *line = op_line(op);
     int number = part->signal == SIGTERM ? (int)op->command.spec.extra.stop_signal : part->signal;
 
     if (*line) {
@@ -287,7 +249,7 @@ static void begin_part(struct op *op)
 
 static void looked(struct op *op, const struct core_probe *probe)
 {
-    const struct rule *r = rule_of(op);
+    const struct op_rule *r = op_rule(op);
     bool runs = probe->found == FOUND_IT;
 
     if (r->op == PROC_OP_QUERY) {
@@ -305,63 +267,6 @@ static void looked(struct op *op, const struct core_probe *probe)
             r->op == PROC_OP_RESTART && runs && !*op->command.spec.control.restart_cmd;
         begin_part(op);
     }
-}
-
-/* Who asks need not say again what we know: neither what the process is, nor, with no
- * word about that, how it is run. */
-static void use_known_spec(struct op *op)
-{
-    struct proc_spec *spec = &op->command.spec, known;
-
-    if (*spec->identity.proc_name || !op->kept->has_spec)
-        return;
-    core_copy_spec(&op->arena, &op->kept->spec, &known);
-    if (spec->has_identity == PRESENCE_GIVEN)
-        spec->identity = known.identity;
-    else
-        *spec = known;
-}
-
-/* What an operation needs that acts, or whose process will be acted upon; the API has
- * refused what lacks it, so this is for others. */
-static const char *missing_identity(const struct op *op)
-{
-    const struct proc_identity *i = &op->command.spec.identity;
-    int64_t number = op->command.op;
-
-    if (number == PROC_OP_QUERY || number == PROC_OP_UNHOST)
-        return NULL;
-    if (!*i->proc_name)
-        return "proc_name";
-    if (!*i->setup_path)
-        return "setup_path";
-    if (!*i->user)
-        return "user";
-    if (!*i->pid_path && number != PROC_OP_RESTART && number != PROC_OP_RELOAD)
-        return "pid_path";
-    return NULL;
-}
-
-/* Whether all is there that the operation needs, before anything is done. */
-static bool is_complete(struct op *op)
-{
-    const struct proc_spec *s = &op->command.spec;
-    const char *missing = missing_identity(op);
-
-    if ((op->command.op == PROC_OP_START || op->command.op == PROC_OP_HOST) &&
-        !*s->control.start_cmd)
-        finish(op, CODE_NO_COMMAND, "spec.control.start_cmd: required for this operation");
-    else if (op->command.op == PROC_OP_RESTART && !*s->control.restart_cmd &&
-             !*s->control.start_cmd)
-        finish(op, CODE_NO_COMMAND,
-               "spec.control.restart_cmd: required for this operation, or start_cmd");
-    else if (op->command.op == PROC_OP_RELOAD && !*s->control.reload_cmd)
-        finish(op, CODE_NO_COMMAND, "spec.control.reload_cmd: required for this operation");
-    else if (missing)
-        finish(op, CODE_PARAM, "spec.identity.%s: required for this operation", missing);
-    else
-        return true;
-    return false;
 }
 
 /* Hosting on or off needs no command and looks at nothing. */
@@ -384,6 +289,8 @@ static void give_time_to_settle(struct op *op)
 
     op->phase = PHASE_SETTLE;
     set_timer(op, (op_starts(op) ? policy.start_check_s : policy.stop_check_s) * 1000);
+    if (op_starts(op))
+        ask_who(op, true);
 }
 
 /* The agent died while this was carried out: it is not run again, we look what
@@ -393,7 +300,10 @@ static void resume(struct op *op)
     struct core *c = op->core;
 
     op->was_running = false;
-    if (op->run.pid < 0) {
+    note_old(op);
+    if (op->run.pid <= 0 && op->command.op == PROC_OP_RELOAD) {
+        finish(op, CODE_SYSTEM, "agent restarted during the command, outcome unknown");
+    } else if (op->run.pid < 0) {
         op->run = (struct core_ident){ 0 };
         op->phase = PHASE_SETTLE; /* it may or may not have begun: it has all its time */
         set_timer(op, proc_policy_of(&op->command.spec).op_timeout_s * 1000);
@@ -402,34 +312,41 @@ static void resume(struct op *op)
         op->is_adopted = true;
         set_run_timer(op);
         c->hands->watch(c->arg, op->run);
-    } else if (op->command.op == PROC_OP_RELOAD) {
-        finish(op, CODE_SYSTEM, "agent restarted during the command, outcome unknown");
-    } else if (op_starts(op)) {
-        give_time_to_settle(op); /* it may just have begun */
+    } else if (op_rule(op)->outcome == LEAVES_AS_IS) {
+        look(op, PHASE_LOOK);
     } else {
-        look(op, rule_of(op)->outcome == LEAVES_AS_IS ? PHASE_LOOK : PHASE_CHECK);
+        give_time_to_settle(op); /* it may just have begun, or be about to end */
     }
+}
+
+/* It is not begun late, however long nobody can say who is there. */
+static void look_first(struct op *op)
+{
+    if (!is_ours(op))
+        set_timer(op, op->deadline_ms - op->core->now_ms);
+    look(op, PHASE_LOOK);
 }
 
 static void begin(struct op *op)
 {
-    const struct rule *r = rule_of(op);
+    const struct op_rule *r = op_rule(op);
+    const char *what;
+    int lacks;
 
-    use_known_spec(op);
-    if (op->is_refused)
-        finish(op, CODE_LOCKED, "too many operations wait for this process");
-    else if (!r)
+    op_use_known_spec(op);
+    lacks = op_lacks(op, &what);
+    if (!r)
         finish(op, CODE_UNKNOWN_OP, "op_type %lld: no such operation", (long long)op->command.op);
     else if (op->was_running && r->looks)
         resume(op);
     else if (!is_ours(op) && op->core->now_ms >= op->deadline_ms)
         finish(op, CODE_TIMEOUT, "not begun: its deadline passed while it waited");
-    else if (!is_complete(op))
-        return;
+    else if (lacks)
+        finish(op, lacks, "%s", what);
     else if (!r->looks)
         set_hosting(op);
     else
-        look(op, PHASE_LOOK);
+        look_first(op);
 }
 
 void op_begin_next(struct kept *k)
@@ -463,7 +380,7 @@ void op_on_run(struct op *op, struct core_ident ident, const struct err *failure
 
 void op_on_run_end(struct op *op, int status, const char *output)
 {
-    const struct rule *part = part_of(op);
+    const struct op_rule *part = op_part(op);
 
     op->run = (struct core_ident){ 0 };
     if (op->phase != PHASE_RUN && op->phase != PHASE_SELF)
@@ -508,9 +425,11 @@ void op_on_probe(struct op *op, const struct core_probe *probe)
         succeed(op, probe->ident);
     } else if (op->phase == PHASE_SELF) {
         op->phase = PHASE_RUN; /* a slow command, and not the process itself */
-        set_timer(op, op->run_end_ms - op->core->now_ms);
+    } else if ((op->phase == PHASE_RUN || op->phase == PHASE_SETTLE) && runs && op_starts(op)) {
+        note_found(k, probe->ident); /* whether it stays is seen later */
+        core_tell_change(k);
     } else if (op->phase == PHASE_CHECK) {
-        if (runs == (part_of(op)->outcome == MAKES_RUN))
+        if (runs == (op_part(op)->outcome == MAKES_RUN))
             succeed(op, probe->ident);
         else
             fail_check(op, probe->why);
@@ -519,9 +438,45 @@ void op_on_probe(struct op *op, const struct core_probe *probe)
 
 void op_on_exit(struct op *op)
 {
-    if (rule_of(op) && part_of(op)->outcome == MAKES_STOP &&
+    if (op_rule(op) && op_part(op)->outcome == MAKES_STOP &&
         (op->phase == PHASE_SETTLE || op->phase == PHASE_DYING))
         succeed(op, (struct core_ident){ 0 });
+}
+
+/* One that hangs in the kernel does not even die of SIGKILL: others need not wait for it. */
+static void end_command(struct op *op)
+{
+    struct core *c = op->core;
+
+    if (op->is_late) {
+        finish(op, CODE_TIMEOUT, "the command ran longer than %lld s and can not be ended",
+               (long long)proc_policy_of(&op->command.spec).op_timeout_s);
+        return;
+    }
+    op->is_late = true;
+    op->phase = PHASE_RUN;
+    set_timer(op, KILL_MS);
+    if (op->is_adopted)
+        c->hands->signal(c->arg, op->run, SIGKILL, true);
+    else
+        c->hands->end_run(c->arg, op->id);
+}
+
+static void on_run_timer(struct op *op)
+{
+    int64_t now_ms = op->core->now_ms;
+
+    if (now_ms >= op->run_end_ms) {
+        end_command(op);
+    } else if (op->run.pid < 0) {
+        set_timer(op, AGAIN_MS);
+    } else if (now_ms < op->self_ms) {
+        set_timer(op, op->self_ms - now_ms);
+        ask_who(op, true);
+    } else {
+        set_timer(op, op->run_end_ms - now_ms);
+        look(op, PHASE_SELF);
+    }
 }
 
 static void on_timer(void *arg)
@@ -529,18 +484,15 @@ static void on_timer(void *arg)
     struct op *op = arg;
     struct core *c = op->core;
 
-    if (op->phase == PHASE_RUN && c->now_ms < op->run_end_ms && op->run.pid < 0) {
-        set_timer(op, AGAIN_MS);
-    } else if (op->phase == PHASE_RUN && c->now_ms < op->run_end_ms) {
-        look(op, PHASE_SELF);
-    } else if (op->phase == PHASE_RUN && op->is_adopted) {
-        op->is_late = true;
-        c->hands->signal(c->arg, op->run, SIGKILL, true);
-    } else if (op->phase == PHASE_RUN) {
-        op->is_late = true;
-        c->hands->end_run(c->arg, op->id);
+    if (op->phase == PHASE_LOOK) {
+        finish(op, CODE_TIMEOUT, "not begun: nobody could say in time who is there");
+    } else if (op->phase == PHASE_RUN || op->phase == PHASE_SELF) {
+        on_run_timer(op);
     } else if (op->phase == PHASE_SETTLE || (op->phase == PHASE_DYING && op->is_killed)) {
+        set_timer(op, proc_policy_of(&op->command.spec).op_timeout_s * 1000);
         look(op, PHASE_CHECK);
+    } else if (op->phase == PHASE_CHECK) {
+        finish(op, CODE_SYSTEM, "its command was run, but nobody could say in time who is there");
     } else if (op->phase == PHASE_DYING) {
         op->is_killed = true;
         set_timer(op, KILL_MS);
@@ -557,7 +509,10 @@ void op_on_durable(struct op *op)
     if (op->phase == PHASE_JOURNAL) {
         op->is_durable = true;
         c->hands->send(c->arg, MESSAGE_TAKEN, &message_ref_shape, &ref);
-        op_begin_next(k);
+        if (op->is_refused)
+            finish(op, CODE_LOCKED, "too many operations wait for this process");
+        else
+            op_begin_next(k);
         return;
     }
     book_done(c, &op->result, op->deadline_ms);

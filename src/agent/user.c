@@ -100,6 +100,19 @@ const struct user *users_put(struct users *c, struct user *u, int64_t now_ms)
     return u;
 }
 
+const struct user *users_fail(struct users *c, const char *name, const struct err *why,
+                              int64_t now_ms)
+{
+    struct user *known = map_find_str(&c->by_name, name);
+
+    if (known && why->code == ERR_UNAVAILABLE) {
+        known->known_ms = now_ms;
+        return known;
+    }
+    user_free(map_del_str(&c->by_name, name));
+    return NULL;
+}
+
 int users_get(struct users *c, const char *name, int64_t now_ms, const struct user **ret,
               struct err *err)
 {
@@ -115,14 +128,12 @@ int users_get(struct users *c, const char *name, int64_t now_ms, const struct us
         *ret = users_put(c, u, now_ms);
         return 0;
     }
-    known = map_find_str(&c->by_name, name);
-    if (known && why.code == ERR_UNAVAILABLE) {
+    known = users_fail(c, name, &why, now_ms);
+    if (known)
         *ret = known;
-        return 0;
-    }
-    user_free(map_del_str(&c->by_name, name));
-    *err = why;
-    return -1;
+    else
+        *err = why;
+    return known ? 0 : -1;
 }
 
 void users_done(struct users *c)

@@ -40,6 +40,10 @@ struct users {
 const struct user *users_find(const struct users *c, const char *name, int64_t now_ms);
 const struct user *users_put(struct users *c, struct user *u, int64_t now_ms); /* takes it over */
 
+/* It could not be looked up: the one that stays all the same, as good as new, or NULL. */
+const struct user *users_fail(struct users *c, const char *name, const struct err *why,
+                              int64_t now_ms);
+
 /* Find, else look up (which blocks) and put. */
 int users_get(struct users *c, const char *name, int64_t now_ms, const struct user **ret,
               struct err *err);

@@ -2,8 +2,11 @@
 /* The whole agent but for its link, with real processes: what operations do to them,
  * and what is left when the agent itself is killed. */
 #include <dirent.h>
+#include <dlfcn.h>
 #include <pwd.h>
+#include <stdatomic.h>
 #include <sys/prctl.h>
+#include <time.h>
 
 #include "agent/agent.h"
 #include "agent/journal.h"
@@ -32,6 +35,22 @@ static struct rig {
     char told_digest[DIGEST_TEXT_SIZE];
     char events[512];
 } rig;
+
+/* ---- the directory of users */
+
+static atomic_bool is_silent;
+
+/* In place of libc's: of `slow` it says nothing as long as it is silent. */
+int getpwnam_r(const char *name, struct passwd *entry, char *room, size_t size, struct passwd **ret)
+{
+    int (*own)(const char *, struct passwd *, char *, size_t, struct passwd **) =
+        (int (*)(const char *, struct passwd *, char *, size_t, struct passwd **))dlsym(
+            RTLD_NEXT, "getpwnam_r");
+
+    while (!strcmp(name, "slow") && is_silent)
+        poll(NULL, 0, 1);
+    return own(name, entry, room, size, ret);
+}
 
 /* ---- the server */
 
@@ -221,6 +240,7 @@ static int tear_down(void **state)
     struct err err;
 
     (void)state;
+    is_silent = false;
     sys_fault("any", 0, 0);
     if (rig.agent)
         stop_agent();
@@ -701,6 +721,98 @@ static void calls_that_fail_are_tried_again_or_told(void **state)
     }
 }
 
+static void a_directory_that_does_not_answer_holds_up_no_other(void **state)
+{
+    struct proc_spec slow = spec_of("slow", "true"), s = spec_of("p", "./victim");
+    struct answer *a;
+
+    (void)state;
+    start_agent();
+    expect(PROC_OP_QUERY, "p", &s, CODE_OK); /* its user is known then */
+    is_silent = true;
+    slow.identity.user = "slow";
+    a = tell(PROC_OP_START, "slow", &slow);
+    for (int i = 0; i < 5; i++)
+        turn();
+    expect(PROC_OP_START, "p", &s, CODE_OK);
+    assert_false(a->has_come);
+    is_silent = false;
+    TURN_UNTIL(a->has_come);
+    assert_int_equal(a->code, CODE_USER);
+}
+
+static int64_t cpu_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* They are tried again now and then, not all the time. */
+static void many_that_can_not_be_looked_for_leave_time_for_others(void **state)
+{
+    enum { MANY = 100, MS = 600 };
+    struct proc_spec s = spec_of("p", "./victim");
+    struct rlimit limit, none;
+    struct answer *answers[MANY];
+    char name[16];
+    int64_t end_ms, before_ms;
+
+    (void)state;
+    start_agent();
+    expect(PROC_OP_QUERY, "p", &s, CODE_OK);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 3;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof(name), "p%d", i);
+        answers[i] = tell(PROC_OP_QUERY, name, &s);
+    }
+    TURN_UNTIL(answers[MANY - 1]->is_taken);
+    before_ms = cpu_ms();
+    for (end_ms = clock_mono_ms(&clock_system) + MS; clock_mono_ms(&clock_system) < end_ms;)
+        turn();
+    before_ms = cpu_ms() - before_ms;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_true(before_ms < MS / 2);
+    for (int i = 0; i < MANY; i++)
+        TURN_UNTIL(answers[i]->has_come);
+}
+
+/* Seen from outside, with a check that is long. */
+static void a_restart_is_told_of_before_its_check(void **state)
+{
+    static const char *const lines[] = { "./victim --life-ms 50000",
+                                         "./victim --daemonize --pid-file hosted.pid" };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+        struct proc_spec s = spec_of("hosted", lines[i]);
+        int64_t pid, begun_ms;
+
+        start_agent();
+        pid = expect(PROC_OP_START, "hosted", &s, CODE_OK)->pid;
+        s.policy.start_check_s = 20;
+        s.policy.op_timeout_s = 60;
+        expect(PROC_OP_HOST, "hosted", &s, CODE_OK);
+        rig.events[0] = '\0';
+        assert_int_equal(unlink(s.identity.pid_path), 0);
+        assert_int_equal(kill((pid_t)pid, SIGKILL), 0);
+        TURN_UNTIL(rig.told_status == PROC_STOPPED);
+        begun_ms = clock_mono_ms(&clock_system);
+        TURN_UNTIL(rig.told_status == PROC_RUNNING);
+        assert_true(clock_mono_ms(&clock_system) - begun_ms < 10 * 1000);
+        assert_true(rig.told_pid != pid && lives(rig.told_pid));
+        assert_string_equal(rig.events, ""); /* the check is still to come, */
+        assert_int_equal(access(s.identity.pid_path, F_OK), i ? 0 : -1); /* and then a file */
+        assert_int_equal(kill((pid_t)rig.told_pid, SIGKILL), 0);
+        stop_agent();
+        assert_int_equal(unlink(world_text("%s/journal", rig.data)), 0);
+    }
+}
+
 static int open_files(void)
 {
     DIR *dir = opendir("/proc/self/fd");
@@ -755,6 +867,9 @@ int main(void)
         TEST(an_ordinary_user_starts_only_his_own),
         TEST(no_command_is_run_before_its_record_is_on_the_disk),
         TEST(calls_that_fail_are_tried_again_or_told),
+        TEST(a_directory_that_does_not_answer_holds_up_no_other),
+        TEST(many_that_can_not_be_looked_for_leave_time_for_others),
+        TEST(a_restart_is_told_of_before_its_check),
         TEST(a_hundred_operations_leave_no_descriptor_behind),
     };
 

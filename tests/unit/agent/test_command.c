@@ -2,11 +2,17 @@
 #include "agent/command.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -110,7 +116,7 @@ static void what_can_not_be_looked_at_is_the_shells(void **state)
     struct command c;
 
     (void)state;
-    for (int nth = 1; nth <= 3; nth++) { /* stat, open, read */
+    for (int nth = 1; nth <= 4; nth++) { /* its path, stat, open, read */
         sys_fault("any", nth, EIO);
         command_plan("/usr/bin/ls", "/", SPAWN_PATH, &a, &c);
         assert_true(sys_fault_hit());
@@ -122,12 +128,59 @@ static void what_can_not_be_looked_at_is_the_shells(void **state)
     arena_free(&a);
 }
 
+static char program[64], pipe_path[64];
+static atomic_bool is_over;
+
+static void *swap(void *arg)
+{
+    while (!is_over)
+        renameat2(AT_FDCWD, program, AT_FDCWD, pipe_path, RENAME_EXCHANGE);
+    return arg;
+}
+
+/* The user can put a pipe, or a link to a device, in the program's place at any moment. */
+static void what_takes_its_place_is_not_opened(void **state)
+{
+    enum { TIMES = 20000 };
+    char dir[] = "/tmp/command-XXXXXX", events[4096];
+    struct arena a = { 0 };
+    struct command c;
+    pthread_t thread;
+    int fd, seen;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(program, sizeof(program), "%s/program", dir);
+    snprintf(pipe_path, sizeof(pipe_path), "%s/pipe", dir);
+    assert_int_equal(mkfifo(pipe_path, 0755), 0);
+    fd = open(program, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+    assert_int_equal(write(fd, "#!/bin/sh\n", 10), 10);
+    close(fd);
+    seen = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    assert_true(inotify_add_watch(seen, pipe_path, IN_OPEN) >= 0);
+    is_over = false;
+    assert_int_equal(pthread_create(&thread, NULL, swap, NULL), 0);
+    for (int i = 0; i < TIMES; i++) {
+        command_plan(program, "/", SPAWN_PATH, &a, &c);
+        arena_reset(&a);
+    }
+    is_over = true;
+    pthread_join(thread, NULL);
+    assert_int_equal(read(seen, events, sizeof(events)), -1);
+    close(seen);
+    unlink(program);
+    unlink(pipe_path);
+    rmdir(dir);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_plain_words_are_split),
         cmocka_unit_test(a_program_is_found_as_a_shell_would),
         cmocka_unit_test(what_can_not_be_looked_at_is_the_shells),
+        cmocka_unit_test(what_takes_its_place_is_not_opened),
     };
 
     return cmocka_run_group_tests_name("command", tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "agent/core.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "model/code.h"
 
@@ -22,8 +23,8 @@ static struct {
     uint64_t mark, run, probe;
     char line[64];
     int status; /* of the next command */
-    bool has_run, has_probe, ignores_term, stays, is_late;
-    int signals;
+    bool has_run, has_probe, ignores_term, stays, is_late, is_blind, has_no_disk, is_immortal;
+    int signals, runs;
     struct {
         int64_t code, pid;
         char text[256];
@@ -37,8 +38,14 @@ static struct {
         size_t most, processes;
         bool was_last;
         char digest[DIGEST_TEXT_SIZE];
-        int64_t status, restarts;
+        int64_t status, restarts, pid;
     } told;
+    struct {
+        unsigned type;
+        struct buf json;
+    } kept[64]; /* the journal, while it is wanted */
+    size_t kept_n;
+    bool keeps;
     struct core_look look; /* the last; its texts are gone */
 } host;
 
@@ -46,10 +53,12 @@ static uint64_t hand_journal(void *arg, unsigned type, const struct shape *s, co
                              bool durable)
 {
     (void)arg;
-    (void)type;
-    (void)s;
-    (void)record;
     (void)durable;
+    if (host.keeps) {
+        assert_true(host.kept_n < ARRAY_LEN(host.kept));
+        host.kept[host.kept_n].type = type;
+        shape_write(s, record, &host.kept[host.kept_n++].json);
+    }
     return ++host.mark;
 }
 
@@ -63,6 +72,7 @@ static void take_processes(const struct message_processes *m)
     if (m->list.n) {
         host.told.status = ((const struct proc_view *)m->list.items)->status;
         host.told.restarts = ((const struct proc_view *)m->list.items)->restarts;
+        host.told.pid = ((const struct proc_view *)m->list.items)->pid;
     }
 }
 
@@ -98,6 +108,7 @@ static void hand_run(void *arg, const struct core_run *run)
     (void)arg;
     host.run = run->id;
     host.has_run = true;
+    host.runs++;
     snprintf(host.line, sizeof(host.line), "%s", run->line);
 }
 
@@ -171,12 +182,13 @@ static void answer_run(void)
 static void turn(int64_t until_ms)
 {
     while (host.now_ms < until_ms && !host.result.n) {
-        core_on_durable(host.core, host.mark, host.now_ms);
-        if (host.has_probe) {
+        if (!host.has_no_disk)
+            core_on_durable(host.core, host.mark, host.now_ms);
+        if (host.has_probe && !host.is_blind) {
             answer_probe();
         } else if (host.has_run) {
             answer_run();
-        } else if (host.is_late) {
+        } else if (host.is_late && !host.is_immortal) {
             host.is_late = false;
             core_on_run_end(host.core, host.run, CORE_SIGNALED + SIGKILL, "said", host.now_ms);
         } else if (host.pid_watched && host.pid_watched != host.pid) {
@@ -232,6 +244,8 @@ static int tear_down(void **state)
 {
     (void)state;
     core_free(host.core);
+    for (size_t i = 0; i < host.kept_n; i++)
+        buf_free(&host.kept[i].json);
     return 0;
 }
 
@@ -548,6 +562,290 @@ static void an_exit_during_an_unknown_operation_does_no_harm(void **state)
     assert_int_equal(host.result.code, CODE_UNKNOWN_OP);
 }
 
+/* ---- what must not be lost */
+
+static struct message_command command_of(int64_t op, const char *name, int64_t item)
+{
+    struct message_command m = { .task = "T",
+                                 .item = item,
+                                 .op = op,
+                                 .deadline_ms = host.now_ms + 100 * 1000,
+                                 .meta = { "space", name, { 0 } } };
+
+    shape_defaults(&proc_spec_shape, &m.spec);
+    m.spec.has_identity = m.spec.has_control = PRESENCE_GIVEN;
+    m.spec.identity = (struct proc_identity){ "", "d", "/srv", "/srv/pid", "", "", "root" };
+    m.spec.control.start_cmd = "start";
+    return m;
+}
+
+static void tell(int64_t op, const char *name, int64_t item)
+{
+    struct message_command m = command_of(op, name, item);
+
+    host.result.n = 0;
+    core_on_message(host.core, MESSAGE_COMMAND, &m, host.now_ms);
+}
+
+static void process_dies(void)
+{
+    struct core_ident gone = { host.pid, 1 };
+
+    host.pid = host.pid_watched = 0;
+    core_on_exit(host.core, gone, 3, host.now_ms);
+}
+
+static void who_asks_by_another_name_does_not_end_hosting(void **state)
+{
+    (void)state;
+    ask(0, "start", "", "", "");
+    tell(PROC_OP_QUERY, "alias", -10);
+    turn(host.now_ms + 1000);
+    assert_int_equal(host.result.pid, host.pid);
+    core_on_message(host.core, MESSAGE_STORED, &(struct message_ref){ "T", -10 }, host.now_ms);
+    host.result.n = 0;
+    process_dies();
+    turn(host.now_ms + 7000);
+    assert_int_equal(host.pid, 1000);
+    assert_string_equal(host.event, "process_restart_success");
+}
+
+static void two_names_of_one_process_both_learn_of_its_end(void **state)
+{
+    (void)state;
+    ask(0, "start", "", "", "");
+    tell(PROC_OP_HOST, "alias", -10);
+    turn(host.now_ms + 1000);
+    host.result.n = 0;
+    turn(host.now_ms + 1000); /* it is looked for, and is there */
+    memset(&host.told, 0, sizeof(host.told));
+    process_dies();
+    assert_int_equal(host.told.n, 2);
+    assert_int_equal(host.told.status, PROC_STOPPED);
+}
+
+static void a_full_disk_does_not_end_hosting(void **state)
+{
+    (void)state;
+    ask(0, "start", "", "", "");
+    host.has_no_disk = true;
+    tell(PROC_OP_QUERY, "p", -10);
+    host.result.n = 0;
+    process_dies();
+    turn(host.now_ms + 7000);
+    assert_int_equal(host.pid, 1000);
+    host.has_no_disk = false;
+    turn(host.now_ms + 1000);
+    assert_int_equal(host.result.n, 1); /* and the question is answered when it can be */
+    assert_int_equal(host.result.pid, 1000);
+}
+
+static void nothing_is_begun_after_its_deadline(void **state)
+{
+    (void)state;
+    host.is_blind = true; /* nobody can say who is there */
+    tell(PROC_OP_START, "p", -10);
+    turn(host.now_ms + 99 * 1000);
+    assert_int_equal(host.result.n, 0);
+    turn(host.now_ms + 2000);
+    assert_int_equal(host.result.code, CODE_TIMEOUT);
+    host.is_blind = false;
+    host.result.n = 0;
+    turn(host.now_ms + 1000);
+    assert_int_equal(host.runs, 0);
+}
+
+static void a_command_that_can_not_be_killed_holds_up_nobody(void **state)
+{
+    (void)state;
+    host.status = -2;
+    host.is_immortal = true;
+    ask(0, "start", "", "", "");
+    assert_int_equal(host.result.code, CODE_TIMEOUT);
+    assert_non_null(strstr(host.result.text, "can not be ended"));
+    host.status = 0;
+    host.is_immortal = false;
+    ask(0, "start", "", "", "");
+    assert_int_equal(host.result.code, CODE_OK);
+}
+
+static void more_than_may_wait_are_refused_at_once(void **state)
+{
+    enum { MAX = 16, MORE = 40 };
+
+    (void)state;
+    host.is_blind = true; /* the first one takes its time */
+    for (int64_t i = 0; i < MAX + MORE; i++)
+        tell(PROC_OP_QUERY, "p", -10 - i);
+    core_on_durable(host.core, host.mark, host.now_ms); /* the commands, */
+    core_on_durable(host.core, host.mark, host.now_ms); /* and what was refused */
+    assert_int_equal(host.result.n, MORE);
+    assert_int_equal(host.result.code, CODE_LOCKED);
+}
+
+static void the_number_of_commands_has_an_end(void **state)
+{
+    char name[16];
+
+    (void)state;
+    host.has_no_disk = true;
+    for (int64_t i = 0; i < 5000; i++) {
+        snprintf(name, sizeof(name), "p%d", (int)i);
+        tell(PROC_OP_QUERY, name, -10 - i);
+    }
+    assert_int_equal(host.mark, 4096);
+}
+
+/* ---- what is seen meanwhile */
+
+/* Not at the check alone, which comes start_check_secs after. */
+static void a_restarted_process_is_told_of_when_it_is_seen(void **state)
+{
+    static const int statuses[] = { 0, -2 }; /* its command ends; is the process itself */
+
+    for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
+        set_up(state);
+        ask(0, "start", "", "", "");
+        host.result.n = 0;
+        host.status = statuses[i];
+        process_dies();
+        assert_int_equal(host.told.status, PROC_STOPPED);
+        turn(host.now_ms + 500);
+        assert_int_equal(host.runs, 2);
+        host.pid = host.pid ? host.pid : 5000;
+        turn(host.now_ms + 1500);
+        assert_int_equal(host.told.status, PROC_RUNNING);
+        assert_int_equal(host.told.pid, host.pid);
+        assert_string_equal(host.event, ""); /* the check has not been */
+        tear_down(state);
+    }
+}
+
+static void one_that_dies_before_the_check_is_not_up(void **state)
+{
+    (void)state;
+    ask(0, "start", "", "", "");
+    host.result.n = 0;
+    process_dies();
+    turn(host.now_ms + 1000);
+    assert_int_equal(host.told.status, PROC_RUNNING);
+    process_dies();
+    assert_int_equal(host.told.status, PROC_STOPPED);
+    turn(host.now_ms + 5000);
+    assert_string_equal(host.event, "process_restart_failed");
+}
+
+/* Who was seen meanwhile may be a launcher: the check looks anew. */
+static void the_check_of_a_start_does_not_rest_on_what_was_seen(void **state)
+{
+    (void)state;
+    ask(0, "start", "", "", "");
+    assert_false(host.look.is_peek);
+    assert_true(host.look.is_renewed);
+    assert_int_equal(host.look.known.pid, 0);
+}
+
+/* ---- after a crash */
+
+static void begin_life(void)
+{
+    const struct message_welcome m = { .version = 1, .epoch = 1 };
+    struct err err;
+
+    core_free(host.core);
+    host.core = core_new(&hands, NULL, host.now_ms, host.now_ms);
+    host.keeps = host.has_probe = host.has_run = false;
+    for (size_t i = 0; i < host.kept_n; i++) {
+        if (core_replay(host.core, host.kept[i].type, buf_data(&host.kept[i].json),
+                        host.kept[i].json.len, &err))
+            fail_msg("%s", err.text);
+    }
+    core_start(host.core, true, host.now_ms, host.now_ms);
+    core_on_message(host.core, MESSAGE_WELCOME, &m, host.now_ms);
+    host.keeps = true;
+}
+
+/* The agent is killed while its restart runs, and once more: it is not begun again. */
+static void a_restart_in_work_is_known_to_the_second_agent_after_it(void **state)
+{
+    (void)state;
+    host.keeps = true;
+    ask(0, "start", "", "", "");
+    host.result.n = 0;
+    host.status = -2; /* it takes its time */
+    process_dies();
+    turn(host.now_ms + 500);
+    assert_int_equal(host.runs, 2);
+    for (int life = 0; life < 2; life++) {
+        begin_life();
+        for (size_t i = 0; i < host.kept_n; i++)
+            buf_free(&host.kept[i].json);
+        host.kept_n = 0;
+        core_compact(host.core);
+        host.pid_watched = 0; /* the command still runs */
+        turn(host.now_ms + 15 * 1000);
+        assert_int_equal(host.runs, 2);
+    }
+}
+
+static void a_command_is_remembered_till_its_deadline_compaction_or_not(void **state)
+{
+    struct message_command m = command_of(PROC_OP_HOST, "p", -10);
+
+    (void)state;
+    host.pid = 1000;
+    m.deadline_ms = 3600 * 1000;
+    core_on_message(host.core, MESSAGE_COMMAND, &m, host.now_ms);
+    turn(host.now_ms + 1000);
+    assert_int_equal(host.result.n, 1);
+    core_on_message(host.core, MESSAGE_STORED, &(struct message_ref){ m.task, m.item },
+                    host.now_ms);
+    host.keeps = true;
+    core_compact(host.core);
+    begin_life();
+    host.now_ms += 600 * 1000;
+    core_on_time(host.core, host.now_ms, host.now_ms);
+    host.mark = 0;
+    core_on_message(host.core, MESSAGE_COMMAND, &m, host.now_ms);
+    assert_int_equal(host.mark, 0); /* not taken for a new one */
+}
+
+/* A stop that was begun has its time, and is not called a failure at once. */
+static void a_stop_in_work_is_given_time_by_the_next_agent(void **state)
+{
+    (void)state;
+    host.keeps = true;
+    ask(0, "start", "", "", "");
+    host.ignores_term = true;
+    tell(PROC_OP_STOP, "p", -10);
+    turn(host.now_ms + 500);
+    assert_int_equal(host.signals, 1);
+    begin_life();
+    turn(host.now_ms + 1000);
+    assert_int_equal(host.result.n, 0);
+    host.keeps = false;
+    process_dies();
+    turn(host.now_ms + 1000);
+    assert_int_equal(host.result.code, CODE_OK);
+    assert_false(host.result.hosted);
+}
+
+static void numbers_of_a_server_that_is_out_of_its_mind_do_no_harm(void **state)
+{
+    struct message_command m = command_of(PROC_OP_QUERY, "p", -10);
+    const struct message_ping ping = { .server_ms = INT64_MIN };
+
+    (void)state;
+    host.now_ms = 1000;
+    core_on_message(host.core, MESSAGE_PING, &ping, host.now_ms);
+    m.deadline_ms = INT64_MAX;
+    core_on_message(host.core, MESSAGE_COMMAND, &m, host.now_ms);
+    turn(host.now_ms + 1000);
+    assert_int_equal(host.result.code, CODE_OK);
+    core_on_message(host.core, MESSAGE_STORED, &(struct message_ref){ m.task, m.item },
+                    host.now_ms);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -565,6 +863,20 @@ int main(void)
         TEST(one_that_is_found_running_uses_up_no_try),
         TEST(who_is_known_is_looked_for_by_identity),
         TEST(an_exit_during_an_unknown_operation_does_no_harm),
+        TEST(who_asks_by_another_name_does_not_end_hosting),
+        TEST(two_names_of_one_process_both_learn_of_its_end),
+        TEST(a_full_disk_does_not_end_hosting),
+        TEST(nothing_is_begun_after_its_deadline),
+        TEST(a_command_that_can_not_be_killed_holds_up_nobody),
+        TEST(more_than_may_wait_are_refused_at_once),
+        TEST(the_number_of_commands_has_an_end),
+        cmocka_unit_test(a_restarted_process_is_told_of_when_it_is_seen),
+        TEST(one_that_dies_before_the_check_is_not_up),
+        TEST(the_check_of_a_start_does_not_rest_on_what_was_seen),
+        TEST(a_restart_in_work_is_known_to_the_second_agent_after_it),
+        TEST(a_command_is_remembered_till_its_deadline_compaction_or_not),
+        TEST(a_stop_in_work_is_given_time_by_the_next_agent),
+        TEST(numbers_of_a_server_that_is_out_of_its_mind_do_no_harm),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,6 +83,24 @@ static void one_that_is_no_more_is_forgotten(void **state)
     users_done(&c);
 }
 
+/* A directory that does not answer is no reason to let hosted processes lie. */
+static void one_that_nobody_can_be_asked_about_stays(void **state)
+{
+    const struct err silent = { .code = ERR_UNAVAILABLE }, unknown = { .code = CODE_USER };
+    struct users c = { 0 };
+    const struct user *u;
+    struct err err;
+
+    (void)state;
+    assert_null(users_fail(&c, "nobody", &silent, 0));
+    assert_int_equal(users_get(&c, "nobody", 0, &u, &err), 0);
+    assert_ptr_equal(users_fail(&c, "nobody", &silent, USERS_FRESH_MS), u);
+    assert_ptr_equal(users_find(&c, "nobody", 2 * USERS_FRESH_MS - 1), u);
+    assert_null(users_fail(&c, "nobody", &unknown, USERS_FRESH_MS));
+    assert_null(users_find(&c, "nobody", USERS_FRESH_MS));
+    users_done(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -90,6 +108,7 @@ int main(void)
         cmocka_unit_test(one_that_is_not_there_has_its_own_code),
         cmocka_unit_test(a_user_is_kept_for_a_while),
         cmocka_unit_test(one_that_is_no_more_is_forgotten),
+        cmocka_unit_test(one_that_nobody_can_be_asked_about_stays),
     };
 
     return cmocka_run_group_tests_name("user", tests, NULL, NULL);
