@@ -9,7 +9,7 @@
  * session, and used from the next one on.
  *
  * After a connection is lost it waits: a random part of 0.1 s, twice as long after
- * each failure, up to 30 s; or as long as the server said, and up to a quarter more, so
+ * each failure, up to 8 s; or as long as the server said, and up to a quarter more, so
  * that not all come at once.  A session that lived to its first ping makes failures
  * forgotten.  Several servers are tried in turn, beginning anywhere, and of one with
  * several addresses another each time.  Names are looked up off the loop's thread.  A

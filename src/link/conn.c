@@ -29,6 +29,7 @@ struct conn {
     struct err *why;          /* not yet told */
     uint64_t seq_in, seq_out; /* of the last frame */
     int64_t heard_ms;
+    size_t body_max;
     size_t left;  /* bytes shown that were not yet a frame */
     bool busy;    /* frames are being handed out */
     bool broken;  /* nothing more is read or written: `why`, or the stream is */
@@ -97,6 +98,11 @@ void conn_refuse(struct conn *c, unsigned type, int code, int64_t retry_ms, cons
     conn_send(c, MESSAGE_ERROR, &message_error_shape, &e);
 }
 
+void conn_set_body_max(struct conn *c, size_t bytes)
+{
+    c->body_max = bytes;
+}
+
 size_t conn_pending(const struct conn *c)
 {
     return c->stream ? stream_pending(c->stream) : 0;
@@ -157,6 +163,19 @@ static void take_frame(struct conn *c, const struct frame *f)
     hand_out(c, f);
 }
 
+/* What is not taken waits in memory, so too much is too much before it is all there. */
+static enum frame_status read_frame(const struct conn *c, const char *bytes, size_t n,
+                                    struct frame *ret, size_t *ret_used, struct err *err)
+{
+    enum frame_status st = frame_read(bytes, n, ret, ret_used, err);
+    size_t has = st == FRAME_READY ? *ret_used : n;
+
+    if (st == FRAME_BAD || has <= FRAME_HEAD_SIZE + c->body_max)
+        return st;
+    err_set(err, ERR_LIMIT, "a frame's body of more than %zu bytes, too much for now", c->body_max);
+    return FRAME_BAD;
+}
+
 /* How many of the bytes are done with: all of them when nobody wants the rest. */
 static size_t take_frames(struct conn *c, const char *bytes, size_t n)
 {
@@ -167,7 +186,7 @@ static size_t take_frames(struct conn *c, const char *bytes, size_t n)
         struct frame f;
         size_t used;
 
-        switch (frame_read(bytes + done, n - done, &f, &used, &err)) {
+        switch (read_frame(c, bytes + done, n - done, &f, &used, &err)) {
         case FRAME_MORE: return done;
         case FRAME_BAD: refuse_all(c, 0, &err); break;
         case FRAME_READY:
@@ -264,6 +283,7 @@ int conn_new(struct loop *loop, int fd, struct tls *tls, const char *host,
 
     *c = (struct conn){ .loop = loop, .owner = owner, .arg = arg };
     c->heard_ms = loop_now_ms(loop);
+    c->body_max = FRAME_BODY_MAX;
     timer_init(&c->timer, on_timer, c);
     if (stream_new(loop, fd, tls, host, &limits, &stream_owner, c, &c->stream, err)) {
         free(c);

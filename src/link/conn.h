@@ -38,6 +38,8 @@ int conn_new(struct loop *loop, int fd, struct tls *tls, const char *host,
  * not sent, and ends the connection with ERR_LIMIT: whoever may have much sends pages. */
 void conn_send(struct conn *c, unsigned type, const struct shape *s, const void *message);
 void conn_refuse(struct conn *c, unsigned type, int code, int64_t retry_ms, const char *text);
+/* How large the body of a frame of the peer's may be: FRAME_BODY_MAX unless it is told. */
+void conn_set_body_max(struct conn *c, size_t bytes);
 size_t conn_pending(const struct conn *c); /* bytes that wait to be sent */
 
 int conn_peer(const struct conn *c, struct cert_facts *ret, struct err *err);

@@ -52,7 +52,7 @@ struct message_text {
 
 struct message_welcome {
     int64_t version, epoch, ping_ms;
-    int64_t agent_ms, server_ms; /* what hello said, and when it was read */
+    int64_t agent_ms, server_ms; /* what hello said; when this was sent */
     bool wants_processes;        /* the digests differ */
 };
 

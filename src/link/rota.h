@@ -3,7 +3,7 @@
  *
  * Servers come in turn, beginning anywhere; one with several addresses is tried at
  * another each time round.  The wait after a failure is a random part of 0.1 s, twice
- * as long after each in a row, up to 30 s, so that a fleet that has lost its server
+ * as long after each in a row, up to 8 s, so that a fleet that has lost its server
  * does not come back as one. */
 #ifndef LINK_ROTA_H
 #define LINK_ROTA_H
@@ -15,7 +15,7 @@
 
 enum {
     ROTA_FIRST_MS = 100,
-    ROTA_LONGEST_MS = 30 * 1000,
+    ROTA_LONGEST_MS = 8 * 1000,     /* less than until an agent is taken for offline */
     ROTA_TOLD_MAX_MS = 3600 * 1000, /* whatever a server says */
 };
 

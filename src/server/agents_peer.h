@@ -39,7 +39,6 @@ struct peer {
 
     struct arena arena; /* of the hello, until the session is open */
     struct message_hello hello;
-    int64_t hello_ms; /* when it was read */
 
     struct peer *rival; /* of a holder: who contends with it, and the other way */
     int64_t asked_ms;   /* a holder with a rival: when it was pinged for that */

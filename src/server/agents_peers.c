@@ -25,6 +25,7 @@ enum {
     FAILURES_MAX = 20, /* of one network, in a row */
     FAILURE_MS = 3000, /* one is forgiven in this time */
     NETS_MAX = 4096,   /* remembered only for their failures */
+    FIRST_MAX = 65536, /* bytes of a join or hello: all that a stranger makes us keep */
 };
 
 int64_t retry_soon_ms(void)
@@ -325,6 +326,7 @@ static int peer_new(struct agents *a, int fd, const struct address *from, struct
         free(p);
         return -1;
     }
+    conn_set_body_max(p->conn, FIRST_MAX);
     address_print_host(from, p->host);
     timer_init(&p->timer, on_timer, p);
     TAILQ_INSERT_TAIL(&a->peers, p, link);

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "server/agents_peer.h"
 #include "store/store_join.h"
+#include "wire/frame.h"
 
 enum {
     RIVAL_MS = 2000, /* for the older of two to answer */
@@ -101,7 +102,6 @@ static void keep_hello(struct peer *p, const struct message_hello *m)
         .digest = arena_strdup(&p->arena, m->digest),
         .agent_ms = m->agent_ms,
     };
-    p->hello_ms = loop_now_ms(p->agents->loop);
 }
 
 static const struct fleet_host *find_host(const struct peer *p)
@@ -199,7 +199,7 @@ static void welcome(struct peer *p, const struct fleet_host *h)
         .epoch = p->epoch,
         .ping_ms = p->agents->ping_ms,
         .agent_ms = p->hello.agent_ms,
-        .server_ms = p->hello_ms,
+        .server_ms = loop_now_ms(p->agents->loop), /* the store may have taken its time */
         .wants_processes = strcmp(h->digest, p->hello.digest) != 0,
     };
 
@@ -213,6 +213,7 @@ static void begin_session(struct peer *p, const struct fleet_host *h, int64_t ep
 
     p->stage = PEER_OPEN;
     p->epoch = epoch;
+    conn_set_body_max(p->conn, FRAME_BODY_MAX);
     a->counters.sessions++;
     update_host(p, h);
     welcome(p, h);
@@ -354,6 +355,15 @@ void session_leave(struct peer *p)
 
 /* ---- what it says ---- */
 
+static void on_processes(struct peer *p, const struct message_processes *m)
+{
+    const struct refusal later = { MESSAGE_HELLO, ERR_LIMIT, UNKNOWN_RETRY_MS };
+    struct err err = { 0 };
+
+    if (fleet_on_processes(p->agents->fleet, p->cert.agent_id, m, &err))
+        peer_deny(p, &later, err.text);
+}
+
 static void on_event(struct peer *p, const struct message_event *m)
 {
     struct agents *a = p->agents;
@@ -378,7 +388,7 @@ void session_on_message(struct peer *p, unsigned type, const void *message)
 
     switch ((enum message_type)type) {
     case MESSAGE_PONG: on_pong(p, message); return;
-    case MESSAGE_PROCESSES: fleet_on_processes(a->fleet, p->cert.agent_id, message); return;
+    case MESSAGE_PROCESSES: on_processes(p, message); return;
     case MESSAGE_EVENT: on_event(p, message); return;
     case MESSAGE_RENEW: join_on_renew(p, message); return;
     case MESSAGE_ERROR: on_error(p, message); return;

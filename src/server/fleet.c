@@ -212,16 +212,31 @@ void fleet_set_session(struct fleet *f, const char *agent_id, int64_t epoch, int
 
 /* ---- What agents say. */
 
-static void on_change(struct host *h, const struct proc_view *view)
+static int too_many(const struct host *h, struct err *err)
+{
+    return err_set(err, ERR_LIMIT, "agent %s has more than %d processes", h->pub.agent_id,
+                   FLEET_PROCS_MAX);
+}
+
+static int add_page(struct host *h, const struct proc_view *view, struct err *err)
+{
+    if (h->n_pages >= FLEET_PROCS_MAX)
+        return too_many(h, err);
+    procs_add_page(h, proc_new(h->fleet, view, NULL, NULL));
+    return 0;
+}
+
+static int on_change(struct host *h, const struct proc_view *view, struct err *err)
 {
     const struct proc *old = procs_find(h, view->space, view->name);
-    struct proc *p =
-        proc_new(h->fleet, view, old ? old->pub.labels : NULL, old ? old->pub.spec : NULL);
+    struct proc *p;
 
+    if (!old && h->pub.n_procs >= FLEET_PROCS_MAX)
+        return too_many(h, err);
+    p = proc_new(h->fleet, view, old ? old->pub.labels : NULL, old ? old->pub.spec : NULL);
     p->is_dirty = true;
     procs_put(h, p);
-    if (h->n_pages)
-        procs_add_page(h, proc_new(h->fleet, view, NULL, NULL)); /* newer than its page */
+    return h->n_pages ? add_page(h, view, err) : 0; /* newer than its page */
 }
 
 static void set_digest(struct host *h, const char *digest)
@@ -231,35 +246,27 @@ static void set_digest(struct host *h, const char *digest)
     h->pub.digest = h->digest;
 }
 
-static void on_page(struct host *h, const struct message_processes *m)
-{
-    const struct proc_view *views = m->list.items;
-
-    for (size_t i = 0; i < m->list.n; i++)
-        procs_add_page(h, proc_new(h->fleet, &views[i], NULL, NULL));
-    if (!m->is_last)
-        return;
-    procs_take_pages(h);
-    h->is_replaced = true;
-    set_digest(h, m->digest);
-    host_is_dirty(h);
-}
-
-void fleet_on_processes(struct fleet *f, const char *agent_id, const struct message_processes *m)
+int fleet_on_processes(struct fleet *f, const char *agent_id, const struct message_processes *m,
+                       struct err *err)
 {
     struct host *h = host_find(f, agent_id);
     const struct proc_view *views = m->list.items;
+    int bad = 0;
 
     if (!h)
-        return;
+        return 0;
+    for (size_t i = 0; i < m->list.n && !bad; i++)
+        bad = m->is_snapshot ? add_page(h, &views[i], err) : on_change(h, &views[i], err);
+    if (m->is_snapshot && (bad || !m->is_last))
+        return bad;
     if (m->is_snapshot) {
-        on_page(h, m);
-        return;
+        procs_take_pages(h);
+        h->is_replaced = true;
     }
-    for (size_t i = 0; i < m->list.n; i++)
-        on_change(h, &views[i]);
-    set_digest(h, m->digest);
+    if (!bad)
+        set_digest(h, m->digest);
     host_is_dirty(h);
+    return bad;
 }
 
 /* ---- Specs. */

@@ -25,6 +25,8 @@
 
 struct fleet;
 
+enum { FLEET_PROCS_MAX = 10000 }; /* of one host: an agent is not trusted with our memory */
+
 struct fleet_proc {
     const char *space, *name;
     struct proc_view view;
@@ -37,7 +39,7 @@ struct fleet_host {
     const char *cert_fingerprint;
     int64_t epoch;      /* of its session; 0: it is not connected */
     int64_t since_ms;   /* wall time: it has been connected, or not */
-    const char *digest; /* of its processes, as it last said; "" if it never did */
+    const char *digest; /* of its processes, as it last said; "": not since our start */
     const struct fleet_proc *const *procs;
     size_t n_procs;
 };
@@ -66,8 +68,10 @@ void fleet_del_host(struct fleet *f, const char *agent_id);
 void fleet_set_session(struct fleet *f, const char *agent_id, int64_t epoch, int64_t wall_ms);
 
 /* What an agent says of its processes: changes, or all of them page by page (what is
- * not among them is gone with the last page). */
-void fleet_on_processes(struct fleet *f, const char *agent_id, const struct message_processes *m);
+ * not among them is gone with the last page).  Fails with ERR_LIMIT where they would be
+ * too many; those before it count. */
+int fleet_on_processes(struct fleet *f, const char *agent_id, const struct message_processes *m,
+                       struct err *err);
 
 /* An operation that makes a process known was done: its spec is the one from now on. */
 void fleet_put_spec(struct fleet *f, const char *agent_id, const struct proc_meta *meta,

@@ -53,6 +53,7 @@ struct fleet {
     struct fleet_totals totals;
     TAILQ_HEAD(, host) dirty;
     struct timer flush;
+    bool is_failing; /* the last write did; said once, however many fail */
 };
 
 /* fleet.c */

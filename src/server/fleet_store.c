@@ -89,8 +89,10 @@ static void failed(const struct written *w, const struct err *err)
 {
     struct fleet *f = w->fleet;
 
-    LOG(f->log, LOG_ERROR, "the store fails, what is known of a host waits",
-        log_str("agent", w->agent), log_err(err), log_int("again_in_ms", RETRY_MS));
+    if (!f->is_failing)
+        LOG(f->log, LOG_ERROR, "the store fails, what is known of hosts waits",
+            log_str("agent", w->agent), log_err(err), log_int("again_in_ms", RETRY_MS));
+    f->is_failing = true;
     mark_again(w);
     timer_set(f->loop, &f->flush, RETRY_MS);
 }
@@ -100,10 +102,13 @@ static void on_written(void *arg, struct store_call *c)
     struct written *w = arg;
     struct fleet *f = w->fleet;
 
-    if (c->failed)
+    if (c->failed) {
         failed(w, &c->err);
-    else if (!TAILQ_EMPTY(&f->dirty) && !f->flush.place)
-        timer_set(f->loop, &f->flush, 0);
+    } else {
+        f->is_failing = false;
+        if (!TAILQ_EMPTY(&f->dirty) && !f->flush.place)
+            timer_set(f->loop, &f->flush, 0);
+    }
     store_call_free(c);
 }
 

@@ -4,66 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 
-#include "base/arena.h"
-#include "base/map.h"
 #include "base/mem.h"
-#include "base/timers.h"
 #include "server/hub_copy.h"
-
-enum { RESEND_MS = 5000 };
-
-enum item_state {
-    ITEM_QUEUED,  /* for an agent that is not here, or not yet */
-    ITEM_SENT,    /* and not yet in its journal */
-    ITEM_TAKEN,   /* in its journal */
-    ITEM_STORING, /* its result is on the way to the store */
-    ITEM_ENDED,
-};
-
-struct agent;
-struct task;
-
-struct item {
-    struct hub_item *pub; /* as it is shown */
-    struct task *task;
-    int64_t n;
-    struct agent *agent; /* NULL: no such host */
-    enum item_state state;
-    bool is_twin;       /* another item of the task runs for this one: it is never sent, */
-    struct item *twins; /* and ends with that one, whose twins begin here */
-    struct message_result result; /* ITEM_STORING: what is being stored */
-    struct timer resend, deadline;
-    TAILQ_ENTRY(item) link; /* of the agent's open items */
-};
-
-struct task {
-    struct hub *hub;
-    struct arena arena;
-    char *id;
-    struct item *items;
-    struct hub_item *shown; /* hub_find() gives these */
-    size_t n, open;
-    bool is_stored;
-};
-
-struct agent {
-    struct hub *hub;
-    char *id;
-    int64_t epoch; /* of the session that is open; 0: none */
-    struct timer away;
-    bool is_away; /* for long enough */
-    TAILQ_HEAD(, item) open;
-};
-
-struct hub {
-    const struct hub_hands *hands;
-    void *arg;
-    int64_t now_ms, started_ms;
-    struct timers timers;
-    struct map tasks, agents;
-};
+#include "server/hub_in.h"
 
 struct hub *hub_new(const struct hub_hands *hands, void *arg, int64_t now_ms)
 {
@@ -75,21 +19,10 @@ struct hub *hub_new(const struct hub_hands *hands, void *arg, int64_t now_ms)
     return h;
 }
 
-static bool is_listed(const struct item *item)
-{
-    return item->agent && !item->is_twin && item->state != ITEM_ENDED;
-}
-
 static void free_task(struct task *t)
 {
-    for (size_t i = 0; i < t->n; i++) {
-        struct item *item = &t->items[i];
-
-        timers_stop(&t->hub->timers, &item->resend);
-        timers_stop(&t->hub->timers, &item->deadline);
-        if (is_listed(item))
-            TAILQ_REMOVE(&item->agent->open, item, link);
-    }
+    for (size_t i = 0; i < t->n; i++)
+        item_stop(&t->items[i]);
     arena_free(&t->arena);
     free(t->id);
     free(t);
@@ -116,123 +49,6 @@ void hub_free(struct hub *h)
     free(h);
 }
 
-/* ---- the end of an item */
-
-static void keep_result(struct item *item, const struct message_result *result)
-{
-    struct arena *a = &item->task->arena;
-
-    item->result = *result;
-    item->result.task = item->task->id;
-    item->result.item = item->n;
-    item->result.text = arena_strdup(a, result->text);
-    proc_view_keep(&item->result.view, a);
-}
-
-static void store_result(struct item *item)
-{
-    struct hub *h = item->task->hub;
-
-    item->state = ITEM_STORING;
-    h->hands->store_result(h->arg, item->task->id, item->n, &item->result);
-}
-
-/* From here on the result stands; it is shown when it is stored. */
-static void end_item(struct item *item, const struct message_result *result)
-{
-    struct hub *h = item->task->hub;
-
-    timers_stop(&h->timers, &item->resend);
-    timers_stop(&h->timers, &item->deadline);
-    keep_result(item, result);
-    store_result(item);
-    for (struct item *twin = item->twins; twin; twin = twin->twins) {
-        if (twin->state == ITEM_ENDED)
-            continue;
-        twin->result = item->result;
-        twin->result.item = twin->n;
-        store_result(twin);
-    }
-}
-
-static void fill_own(const struct item *item, int code, const char *text,
-                     struct message_result *ret)
-{
-    *ret = (struct message_result){ .code = code, .text = text };
-    shape_defaults(&proc_view_shape, &ret->view);
-    ret->view.space = item->pub->meta.space;
-    ret->view.name = item->pub->meta.name;
-}
-
-static void end_by_us(struct item *item, int code, const char *text)
-{
-    struct message_result r;
-
-    fill_own(item, code, text, &r);
-    end_item(item, &r);
-}
-
-static bool is_open(const struct item *item)
-{
-    return item->task->is_stored && item->state < ITEM_STORING;
-}
-
-static void on_deadline(void *arg)
-{
-    struct item *item = arg;
-
-    if (is_open(item))
-        end_by_us(item, CODE_DEADLINE, "the agent did not answer before the deadline");
-}
-
-/* ---- sending */
-
-static void send_item(struct item *item)
-{
-    struct hub *h = item->task->hub;
-    struct message_command m = { .task = item->task->id,
-                                 .item = item->n,
-                                 .op = item->pub->op,
-                                 .deadline_ms = item->pub->deadline_ms,
-                                 .meta = item->pub->meta,
-                                 .spec = *item->pub->spec };
-
-    if (item->state == ITEM_QUEUED)
-        item->state = ITEM_SENT;
-    h->hands->send(h->arg, item->agent->id, item->agent->epoch, MESSAGE_COMMAND,
-                   &message_command_shape, &m);
-    timers_set(&h->timers, &item->resend, h->now_ms + RESEND_MS);
-}
-
-static void on_resend(void *arg)
-{
-    struct item *item = arg;
-
-    if (is_open(item) && item->state != ITEM_TAKEN && item->agent->epoch)
-        send_item(item);
-}
-
-/* Why nobody can do it; NULL: somebody can, or will perhaps. */
-static const char *why_offline(const struct item *item)
-{
-    if (!item->agent)
-        return "no such host";
-    return item->agent->epoch || !item->agent->is_away ? NULL : "the agent is not connected";
-}
-
-static void dispatch(struct item *item)
-{
-    const char *why;
-
-    if (!is_open(item) || item->is_twin)
-        return;
-    why = why_offline(item);
-    if (why)
-        end_by_us(item, CODE_OFFLINE, why);
-    else if (item->agent->epoch)
-        send_item(item);
-}
-
 /* ---- agents */
 
 static void on_away(void *arg)
@@ -243,8 +59,8 @@ static void on_away(void *arg)
     a->is_away = true;
     for (item = TAILQ_FIRST(&a->open); item; item = next) {
         next = TAILQ_NEXT(item, link);
-        if (is_open(item) && item->state == ITEM_QUEUED)
-            end_by_us(item, CODE_OFFLINE, "the agent is not connected");
+        if (item_is_open(item) && item->state == ITEM_QUEUED)
+            item_end_by_us(item, CODE_OFFLINE, "the agent is not connected");
     }
 }
 
@@ -296,8 +112,8 @@ void hub_on_session(struct hub *h, const char *id, int64_t epoch, int64_t now_ms
     timers_stop(&h->timers, &a->away);
     TAILQ_FOREACH(item, &a->open, link)
     {
-        if (is_open(item))
-            send_item(item); /* what was taken too: its result may have been lost with us */
+        if (item_is_open(item))
+            item_send(item); /* what was taken too: its result may have been lost with us */
     }
 }
 
@@ -338,46 +154,17 @@ static void find_twin(struct item *item, struct map *firsts, struct buf *key, st
     first->twins = item;
 }
 
-static void open_item(struct item *item)
-{
-    struct hub *h = item->task->hub;
-
-    if (item->is_twin)
-        return;
-    if (item->agent)
-        TAILQ_INSERT_TAIL(&item->agent->open, item, link);
-    timers_set(&h->timers, &item->deadline, item->pub->deadline_ms);
-}
-
-static void init_item(struct task *t, size_t n)
+static struct item *add_item(struct task *t, size_t n)
 {
     struct item *item = &t->items[n];
 
     item->task = t;
     item->n = (int64_t)n;
     item->pub = &t->shown[n];
-    timer_init(&item->resend, on_resend, item);
-    timer_init(&item->deadline, on_deadline, item);
     item->agent = item->pub->agent ? agent_of(t->hub, item->pub->agent) : NULL;
-    if (item->pub->code == CODE_WAITING)
-        return;
-    item->state = ITEM_ENDED;
-    t->open--;
-}
-
-/* One that had ended before a restart may have a twin that had not. */
-static void end_with(struct item *first)
-{
-    struct message_result r = { .code = first->pub->code,
-                                .text = first->pub->text,
-                                .view = first->pub->view };
-
-    for (struct item *twin = first->twins; twin; twin = twin->twins) {
-        if (twin->state == ITEM_ENDED)
-            continue;
-        keep_result(twin, &r);
-        store_result(twin);
-    }
+    item_init(item);
+    t->open += item->state != ITEM_ENDED;
+    return item;
 }
 
 static struct task *add_task(struct hub *h, const struct hub_task *from, bool is_loaded)
@@ -390,16 +177,18 @@ static struct task *add_task(struct hub *h, const struct hub_task *from, bool is
 
     t->hub = h;
     t->id = xstrdup(from->id);
-    t->n = t->open = from->items.n;
+    t->n = from->items.n;
     t->items = arena_alloc(&t->arena, t->n * sizeof(*t->items));
     t->shown = arena_alloc(&t->arena, t->n * sizeof(*t->shown));
     for (size_t i = 0; i < t->n; i++) {
+        struct item *item;
+
         hub_item_copy(&t->shown[i], &items[i], &specs, &t->arena);
-        init_item(t, i);
-        if (is_loaded || t->items[i].state != ITEM_ENDED)
-            find_twin(&t->items[i], &firsts, &key, &keys);
-        if (t->items[i].state != ITEM_ENDED)
-            open_item(&t->items[i]);
+        item = add_item(t, i);
+        if (is_loaded || item->state != ITEM_ENDED)
+            find_twin(item, &firsts, &key, &keys);
+        if (item_is_listed(item))
+            TAILQ_INSERT_TAIL(&item->agent->open, item, link);
     }
     map_put_str(&h->tasks, t->id, t);
     map_free(&specs);
@@ -413,7 +202,19 @@ static void dispatch_all(struct task *t)
 {
     t->is_stored = true;
     for (size_t i = 0; i < t->n; i++)
-        dispatch(&t->items[i]);
+        item_dispatch(&t->items[i]);
+}
+
+/* One that had ended before a restart may have a twin that had not. */
+static void end_as_before(struct item *item)
+{
+    if (item->state != ITEM_ENDED || item->is_twin)
+        return;
+    item->result = (struct message_result){ .task = item->task->id,
+                                            .code = item->pub->code,
+                                            .text = item->pub->text,
+                                            .view = item->pub->view };
+    item_end_twins(item);
 }
 
 void hub_load(struct hub *h, const struct hub_task *task, int64_t now_ms)
@@ -422,22 +223,9 @@ void hub_load(struct hub *h, const struct hub_task *task, int64_t now_ms)
 
     h->now_ms = now_ms;
     t = add_task(h, task, true);
-    for (size_t i = 0; i < t->n; i++) {
-        if (t->items[i].state == ITEM_ENDED && !t->items[i].is_twin)
-            end_with(&t->items[i]);
-    }
+    for (size_t i = 0; i < t->n; i++)
+        end_as_before(&t->items[i]);
     dispatch_all(t);
-}
-
-static void show_result(struct item *item)
-{
-    if (is_listed(item))
-        TAILQ_REMOVE(&item->agent->open, item, link);
-    item->state = ITEM_ENDED;
-    item->task->open--;
-    item->pub->code = item->result.code;
-    item->pub->text = item->result.text;
-    item->pub->view = item->result.view;
 }
 
 /* What has no chance is stored as what it is: then the first who asks is told. */
@@ -445,15 +233,10 @@ static void end_offline(struct task *t)
 {
     for (size_t i = 0; i < t->n; i++) {
         struct item *item = &t->items[i];
-        const char *why = item->state == ITEM_QUEUED ? why_offline(item) : NULL;
-        struct message_result r;
+        const char *why = item->state == ITEM_QUEUED ? item_why_offline(item) : NULL;
 
-        if (!why)
-            continue;
-        fill_own(item, CODE_OFFLINE, why, &r);
-        keep_result(item, &r);
-        timers_stop(&t->hub->timers, &item->deadline);
-        show_result(item);
+        if (why)
+            item_end_unstored(item, CODE_OFFLINE, why);
     }
 }
 
@@ -505,9 +288,7 @@ void hub_on_result_stored(struct hub *h, const char *task, int64_t n,
     h->now_ms = now_ms;
     if (!item || item->state != ITEM_STORING)
         return;
-    if (other)
-        keep_result(item, other);
-    show_result(item);
+    item_end_stored(item, other);
     if (!item->is_twin)
         say_stored(h, item->agent, task, n);
 }
@@ -522,8 +303,8 @@ static void on_result(struct hub *h, struct agent *a, const struct message_resul
 
     if (!item || item->state == ITEM_ENDED)
         say_stored(h, a, m->task, m->item);
-    else if (item->agent == a && is_open(item))
-        end_item(item, m);
+    else if (item->agent == a && item_is_open(item))
+        item_end(item, m);
 }
 
 static void on_taken(struct hub *h, struct agent *a, const struct message_ref *m)

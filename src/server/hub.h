@@ -37,6 +37,7 @@ struct hub_item {
     int64_t deadline_ms;          /* on our clock */
     int64_t code;                 /* CODE_WAITING until it has ended */
     const char *text;
+    bool was_sent;         /* before a restart, perhaps: that it never ran can not be said */
     struct proc_view view; /* while it waits, and of what never ran: its name alone */
 };
 

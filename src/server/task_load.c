@@ -59,6 +59,7 @@ static void fill_hub_item(const struct task_item_row *row, const struct proc_spe
         .deadline_ms = begun_ms + task_budget_ms(spec, row->op),
         .code = is_done ? row->code : CODE_WAITING,
         .text = is_done ? row->message : "",
+        .was_sent = row->state == STORE_ITEM_CLAIMED,
     };
     task_view_read(row, a, &ret->view);
 }

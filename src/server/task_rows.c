@@ -7,8 +7,13 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "model/code.h"
+#include "wire/frame.h"
 
-enum { SLACK_MS = 30 * 1000, LABELS_MAX = 64 };
+enum {
+    SLACK_MS = 30 * 1000,
+    LABELS_MAX = 64,
+    SPEC_MAX = FRAME_BODY_MAX - 16 * 1024, /* of JSON: with the rest of a command it is one frame */
+};
 
 /* What is stored of a spec: the process's labels stand beside it, as nothing else of the
  * task's rows has a place for them. */
@@ -105,6 +110,7 @@ struct spec_book {
     struct arena *a;
     struct map known; /* task_spec_row by spec_ref */
     struct task_spec_row *rows;
+    size_t *sizes; /* of their texts */
     int64_t n;
 };
 
@@ -128,7 +134,8 @@ static int64_t number_spec(struct spec_book *book, const struct task_target *tar
     if (row)
         return row->n;
     row = &book->rows[book->n];
-    *row = (struct task_spec_row){ book->n++, write_spec(target, book->a) };
+    *row = (struct task_spec_row){ book->n, write_spec(target, book->a) };
+    book->sizes[book->n++] = strlen(row->spec);
     map_put(&book->known, arena_memdup(book->a, (const char *)&ref, sizeof(ref)), sizeof(ref), row);
     return row->n;
 }
@@ -165,18 +172,31 @@ static void fill_item(const struct task_target *target, int64_t now_ms, struct h
     name_view(ret->meta.space, ret->meta.name, &ret->view);
 }
 
+/* One that no frame can carry would end the session of every agent it is sent to. */
+static void refuse_large(struct hub_item *item, size_t size, struct arena *a)
+{
+    if (size <= SPEC_MAX || item->code != CODE_WAITING)
+        return;
+    item->code = CODE_PARAM;
+    item->text =
+        arena_printf(a, "spec: %zu bytes, at most %d can be sent to an agent", size, SPEC_MAX);
+}
+
 void task_rows_of(const struct task_ask *ask, int64_t wall_ms, int64_t now_ms, struct arena *a,
                   struct task_create_ask *ret_rows, struct hub_item *ret_items)
 {
     const struct task_target *targets = ask->targets.items;
     size_t n = ask->targets.n;
     struct task_item_row *rows = arena_alloc(a, n * sizeof(*rows));
-    struct spec_book book = { .a = a, .rows = arena_alloc(a, n * sizeof(*book.rows)) };
+    struct spec_book book = { .a = a,
+                              .rows = arena_alloc(a, n * sizeof(*book.rows)),
+                              .sizes = arena_alloc(a, n * sizeof(*book.sizes)) };
     int64_t last_ms = now_ms;
 
     for (size_t i = 0; i < n; i++) {
         fill_row(&book, &targets[i], i, &rows[i]);
         fill_item(&targets[i], now_ms, &ret_items[i]);
+        refuse_large(&ret_items[i], book.sizes[rows[i].spec_n], a);
         if (ret_items[i].code == CODE_WAITING && ret_items[i].deadline_ms > last_ms)
             last_ms = ret_items[i].deadline_ms;
     }

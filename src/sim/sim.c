@@ -131,6 +131,7 @@ void sim_note_run(struct sim *s, int host, const struct core_run *run)
     }
     if (!map_find_str(s->ran, key)) {
         map_put_str(s->ran, key, key);
+        server_note_run(s, run);
         return;
     }
     sim_fail(s, "command run twice: %s", key);
@@ -153,6 +154,12 @@ static void on_host_up(struct event *e)
         host_start(h);
 }
 
+/* Mostly back before anybody takes it for offline; some only after every deadline. */
+static int64_t away_ms(struct sim *s)
+{
+    return 50 + (int64_t)sim_below(s, sim_below(s, 6) ? 8000 : 60000);
+}
+
 static void hurt(struct sim *s)
 {
     struct host *h = &s->hosts[sim_below(s, (uint64_t)s->o->agents)];
@@ -160,7 +167,7 @@ static void hurt(struct sim *s)
 
     if (what < 20 && h->core) {
         host_kill(h, sim_below(s, 4) == 0);
-        sim_later(s, 50 + (int64_t)sim_below(s, 8000), h->n, 0, on_host_up);
+        sim_later(s, away_ms(s), h->n, 0, on_host_up);
     } else if (what < 30 && s->hub) {
         server_kill(s);
         sim_later(s, 50 + (int64_t)sim_below(s, 8000), -1, 0, on_server_up);

@@ -7,8 +7,6 @@
 #ifndef SIM_SIM_IN_H
 #define SIM_SIM_IN_H
 
-#include <stdbool.h>
-
 #include "agent/core.h"
 #include "base/buf.h"
 #include "base/timers.h"
@@ -61,6 +59,7 @@ struct host {
 struct sim_item {
     int host, key;
     int64_t op, deadline_ms, code;
+    bool was_sent, has_run; /* ever; sent is stored, as a claim for a session is */
 };
 
 struct sim_task {
@@ -114,6 +113,7 @@ void server_start(struct sim *s);
 void server_kill(struct sim *s);
 void server_operate(struct sim *s);
 void server_deliver(struct sim *s, int host, int64_t epoch, unsigned type, const char *json);
+void server_note_run(struct sim *s, const struct core_run *run);
 void server_session(struct sim *s, int host, int64_t epoch);
 void server_session_end(struct sim *s, int host, int64_t epoch);
 void server_wake(struct sim *s);

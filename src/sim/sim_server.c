@@ -64,6 +64,21 @@ static void store_task(void *arg, const struct hub_task *task)
         t->items[i].code = items[i].code;
 }
 
+/* Offline says that nothing was run, and whoever reads it asks again. */
+static void check_offline(struct sim *s, const struct sim_task *t, int64_t item)
+{
+    if (t->items[item].code == CODE_OFFLINE && t->items[item].has_run)
+        sim_fail(s, "task %s item %lld: was run and is called offline", t->id, (long long)item);
+}
+
+void server_note_run(struct sim *s, const struct core_run *run)
+{
+    struct sim_task *t = find_task(s, run->task);
+
+    t->items[run->item].has_run = true;
+    check_offline(s, t, run->item);
+}
+
 /* The first result counts; another one changes nothing. */
 static void on_result_commit(struct event *e)
 {
@@ -77,6 +92,7 @@ static void on_result_commit(struct event *e)
                  (long long)e->b, (long long)item->code, (long long)e->c);
     sim_trace(s, "store: task %s item %lld is %lld", s->tasks[e->a].id, (long long)e->b,
               (long long)item->code);
+    check_offline(s, &s->tasks[e->a], e->b);
     hub_on_result_stored(s->hub, s->tasks[e->a].id, e->b, NULL, s->now_ms);
     server_wake(s);
 }
@@ -107,6 +123,11 @@ static void send_frame(void *arg, const char *agent, int64_t epoch, unsigned typ
     struct sim *s = arg;
     int host = (int)strtol(agent + strlen("agent-"), NULL, 10);
 
+    if (type == MESSAGE_COMMAND) {
+        const struct message_command *m = message;
+
+        find_task(s, m->task)->items[m->item].was_sent = true;
+    }
     for (int copies = sim_chance(s, 5) ? 2 : 1; copies > 0; copies--) {
         struct event *e;
 
@@ -138,6 +159,7 @@ static void fill(struct sim *s, const struct sim_task *t, struct hub_item items[
             .deadline_ms = t->items[i].deadline_ms,
             .code = t->items[i].code,
             .text = "",
+            .was_sent = t->items[i].was_sent,
             .spec = &specs[i],
         };
         sim_spec(t->items[i].host, t->items[i].key, &specs[i]);
@@ -155,9 +177,13 @@ void server_operate(struct sim *s)
     snprintf(t->id, sizeof(t->id), "GSETASK:S:%d", s->n_tasks);
     t->n = 1 + (int)sim_below(s, ITEMS_MAX);
     for (int i = 0; i < t->n; i++)
-        t->items[i] =
-            (struct sim_item){ (int)sim_below(s, (uint64_t)s->o->agents), (int)sim_below(s, KEYS),
-                               ops[sim_below(s, ARRAY_LEN(ops))], s->now_ms + 45000, CODE_WAITING };
+        t->items[i] = (struct sim_item){ (int)sim_below(s, (uint64_t)s->o->agents),
+                                         (int)sim_below(s, KEYS),
+                                         ops[sim_below(s, ARRAY_LEN(ops))],
+                                         s->now_ms + 45000,
+                                         CODE_WAITING,
+                                         false,
+                                         false };
     s->report.tasks++;
     s->report.items += t->n;
     fill(s, t, items, specs);

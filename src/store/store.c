@@ -110,30 +110,27 @@ static int write_group(struct worker *w, struct store_call *first, struct err *e
     return 0;
 }
 
-/* A transaction that failed as a whole may have done so because of one call (it
- * found no space, say): then each has its own. */
-static void write_alone(struct worker *w, struct store_call *c, struct err *err)
+/* What came of it in a transaction of many that failed counts no more. */
+static void write_alone(struct worker *w, struct store_call *c)
 {
     struct queue_node *next = c->node.next;
+    struct err err;
 
     c->node.next = NULL;
-    if (write_group(w, c, err))
-        end_call(c, err);
+    end_call(c, write_group(w, c, &err) ? &err : NULL);
     c->node.next = next;
 }
 
+/* A transaction that failed as a whole may have done so because of one call (it
+ * found no space, say): then each has its own. */
 static void write_all(struct worker *w, struct store_call *first)
 {
-    struct err err;
+    struct err ignored;
 
-    if (write_group(w, first, &err) == 0)
+    if (after(first) && write_group(w, first, &ignored) == 0)
         return;
-    if (!after(first)) {
-        end_call(first, &err);
-        return;
-    }
     for (struct store_call *c = first; c; c = after(c))
-        write_alone(w, c, &err);
+        write_alone(w, c);
 }
 
 static void do_writes(struct worker *w, struct store_call *first)

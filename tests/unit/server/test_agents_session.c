@@ -50,6 +50,49 @@ static void a_member_is_welcome(void **state)
     assert_string_equal(world_stored_session(w, t->joined.agent_id)->node, "node-1");
 }
 
+/* The agent takes its offset from it: what the store took would be added to every
+ * deadline. */
+static void welcome_says_the_time_when_it_is_sent(void **state)
+{
+    struct world *w = *state;
+    struct tester *t = world_member(w, "10.0.0.1");
+    int64_t let_go_ms;
+
+    world_hold_store(w, true);
+    tester_say_hello(t);
+    TURN_UNTIL(&w->rig, store_counters(w->db.store)->on_their_way == 1);
+    rig_pass_ms(&w->rig, 3000);
+    let_go_ms = loop_now_ms(w->rig.loop);
+    world_hold_store(w, false);
+    TURN_UNTIL(&w->rig, t->heard[MESSAGE_WELCOME]);
+    assert_in_range(t->welcome.server_ms, let_go_ms, loop_now_ms(w->rig.loop));
+}
+
+/* A stranger does not make us keep what a member may send. */
+static void a_frame_may_be_large_only_in_a_session(void **state)
+{
+    enum { MANY = 1000 };
+    struct world *w = *state;
+    struct tester *t = world_member(w, "10.0.0.1"), *stranger = tester_new(w);
+    struct proc_view *views = xalloc(MANY * sizeof(*views));
+    const struct message_processes m = { true, true, { views, MANY }, "d" };
+
+    for (int i = 0; i < MANY; i++) {
+        shape_defaults(&proc_view_shape, &views[i]);
+        views[i].space = "space";
+        views[i].name = arena_printf(&t->arena, "name-%d", i);
+    }
+    tester_connect(stranger);
+    conn_send(stranger->conn, MESSAGE_PROCESSES, &message_processes_shape, &m);
+    TURN_UNTIL(&w->rig, stranger->is_over);
+    assert_denied(stranger, ERR_LIMIT, "more than 65536 bytes");
+    tester_hello(t);
+    conn_send(t->conn, MESSAGE_PROCESSES, &message_processes_shape, &m);
+    TURN_UNTIL(&w->rig, fleet_find(w->fleet, t->joined.agent_id)->n_procs == MANY);
+    assert_false(t->is_over);
+    free(views);
+}
+
 static void epochs_rise_and_an_end_is_known_everywhere(void **state)
 {
     struct world *w = *state;
@@ -480,6 +523,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         AGENTS_TEST(a_member_is_welcome),
+        AGENTS_TEST(welcome_says_the_time_when_it_is_sent),
+        AGENTS_TEST(a_frame_may_be_large_only_in_a_session),
         AGENTS_TEST(epochs_rise_and_an_end_is_known_everywhere),
         AGENTS_TEST(a_hello_that_is_not_right_is_refused),
         AGENTS_TEST(a_host_that_was_removed_is_refused),

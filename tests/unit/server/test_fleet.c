@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/fleet.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
+#include "server/fleet_in.h"
 #include "store/store_procs.h"
 #include "task_world.h"
 
@@ -24,8 +27,9 @@ static struct proc_view a_view(const char *space, const char *name, int64_t stat
 static void say(struct world *w, const char *agent, struct proc_view *views, size_t n)
 {
     const struct message_processes m = { .list = { views, n }, .digest = "d1" };
+    struct err err;
 
-    fleet_on_processes(w->fleet, agent, &m);
+    assert_int_equal(fleet_on_processes(w->fleet, agent, &m, &err), 0);
 }
 
 static void page(struct world *w, const char *agent, struct proc_view *views, size_t n, bool last)
@@ -33,8 +37,9 @@ static void page(struct world *w, const char *agent, struct proc_view *views, si
     const struct message_processes m = {
         .is_snapshot = true, .is_last = last, .list = { views, n }, .digest = "d2"
     };
+    struct err err;
 
-    fleet_on_processes(w->fleet, agent, &m);
+    assert_int_equal(fleet_on_processes(w->fleet, agent, &m, &err), 0);
 }
 
 static void put_spec(struct world *w, const char *agent, const char *space, const char *name)
@@ -277,6 +282,31 @@ static void half_a_snapshot_is_forgotten_with_its_session(void **state)
     assert_string_equal(h->procs[0]->name, "q");
 }
 
+/* An agent that was broken into must not fill our memory, by changes or by pages. */
+static void a_host_has_only_so_many_processes(void **state)
+{
+    struct world *w = *state;
+    const struct fleet_host *h = fleet_find(w->fleet, "agent-a");
+    static char names[FLEET_PROCS_MAX + 1][8];
+    struct proc_view *views = xalloc(sizeof(names) / sizeof(names[0]) * sizeof(*views));
+    struct message_processes m = { .list = { views, FLEET_PROCS_MAX + 1 }, .digest = "d3" };
+    struct err err;
+
+    for (int i = 0; i <= FLEET_PROCS_MAX; i++) {
+        snprintf(names[i], sizeof(names[i]), "%d", i);
+        views[i] = a_view("s", names[i], PROC_RUNNING);
+    }
+    page(w, "agent-a", views, FLEET_PROCS_MAX, true);
+    say(w, "agent-a", views, FLEET_PROCS_MAX); /* those that it has */
+    assert_int_equal(fleet_on_processes(w->fleet, "agent-a", &m, &err), -1);
+    assert_int_equal(err.code, ERR_LIMIT);
+    m.is_snapshot = true;
+    assert_int_equal(fleet_on_processes(w->fleet, "agent-a", &m, &err), -1);
+    assert_int_equal(h->n_procs, FLEET_PROCS_MAX);
+    assert_string_equal(h->digest, "d1"); /* so it is asked for all of them again */
+    free(views);
+}
+
 /* What fleet_put_spec() gave to many is one text. */
 static void equal_specs_are_kept_once(void **state)
 {
@@ -320,6 +350,36 @@ static void what_a_full_disk_refused_is_written_later(void **state)
     world_restart(w);
     assert_int_equal(fleet_proc(fleet_find(w->fleet, "agent-a"), "s", "p")->view.status,
                      PROC_STOPPED);
+}
+
+/* Through a pipe, which the limit of files does not hold back. */
+static void a_disk_that_stays_full_does_not_fill_the_log(void **state)
+{
+    struct world *w = *state;
+    char *path = xprintf("%s/log", w->rig.dir), text[16384] = "";
+    struct proc_view v[] = { a_view("s", "p", PROC_RUNNING), a_view("s", "q", PROC_RUNNING) };
+    struct err err;
+    struct log *log;
+    int fd;
+
+    assert_int_equal(mkfifo(path, 0600), 0);
+    fd = open(path, O_RDWR | O_NONBLOCK);
+    assert_int_equal(log_new(path, LOG_INFO, &w->clock.clock, &log, &err), 0);
+    w->fleet->log = log;
+    set_file_limit(1);
+    say(w, "agent-a", v, 2);
+    for (int i = 0; i < 5; i++)
+        world_pass(w, 1000);
+    set_file_limit(RLIM_INFINITY);
+    assert_true(read(fd, text, sizeof(text) - 1) > 0);
+    assert_non_null(strstr(text, "the store fails"));
+    assert_null(strstr(strstr(text, "the store fails") + 1, "the store fails"));
+    world_pass(w, 1000);
+    w->fleet->log = NULL;
+    log_free(log);
+    close(fd);
+    unlink(path);
+    free(path);
 }
 
 static void more_changes_than_fit_go_bit_by_bit(void **state)
@@ -368,8 +428,10 @@ int main(void)
         WORLD_TEST(more_hosts_than_a_page_are_loaded),
         WORLD_TEST(a_snapshot_replaces_when_it_is_whole),
         WORLD_TEST(half_a_snapshot_is_forgotten_with_its_session),
+        WORLD_TEST(a_host_has_only_so_many_processes),
         WORLD_TEST(equal_specs_are_kept_once),
         WORLD_TEST(what_a_full_disk_refused_is_written_later),
+        WORLD_TEST(a_disk_that_stays_full_does_not_fill_the_log),
         WORLD_TEST(more_changes_than_fit_go_bit_by_bit),
         WORLD_TEST(a_fleet_may_be_freed_while_calls_are_out),
     };

@@ -192,6 +192,35 @@ static void refused_targets_are_born_done_and_others_run(void **state)
     assert_int_equal(w->info.n_left, 0);
 }
 
+/* Each of these is within its field's limits; as JSON they are too much for a frame. */
+static void a_spec_that_no_frame_can_carry_is_refused(void **state)
+{
+    struct world *w = *state;
+    struct proc_spec large, spec;
+    struct task_target targets[2];
+    struct proc_config_file files[64];
+    char path[4096] = "/", command[16384] = "";
+
+    memset(path + 1, '"', sizeof(path) - 2);
+    memset(command, '\1', sizeof(command) - 1);
+    for (size_t i = 0; i < ARRAY_LEN(files); i++)
+        files[i] = (struct proc_config_file){ .path = path, .md5 = "" };
+    world_spec(&spec);
+    large = spec;
+    large.config_files = (struct list){ files, ARRAY_LEN(files) };
+    large.control =
+        (struct proc_control){ command, command, command, command, command, command, command };
+    world_connect(w, "agent-a");
+    targets[0] = world_target("agent-a", "a", PROC_OP_START, "p", &large);
+    targets[1] = world_target("agent-a", "b", PROC_OP_START, "q", &spec);
+    world_operate(w, targets, 2);
+    assert_int_equal(world_read(w, w->id)[0].code, CODE_PARAM);
+    assert_non_null(strstr(w->info.items[0].text, "spec: 12"));
+    assert_int_equal(w->info.items[1].code, CODE_WAITING);
+    assert_int_equal(world_count(w, 0, MESSAGE_COMMAND), 1);
+    assert_string_equal(w->sent[0].name, "q");
+}
+
 static void one_agent_named_twice_runs_once_and_answers_both(void **state)
 {
     struct world *w = *state;
@@ -498,6 +527,7 @@ int main(void)
         WORLD_TEST(one_that_left_a_moment_ago_is_waited_for),
         WORLD_TEST(one_that_has_just_come_is_not_offline),
         WORLD_TEST(refused_targets_are_born_done_and_others_run),
+        WORLD_TEST(a_spec_that_no_frame_can_carry_is_refused),
         WORLD_TEST(one_agent_named_twice_runs_once_and_answers_both),
         WORLD_TEST(two_elements_with_one_key_run_in_order),
         WORLD_TEST(a_deadline_follows_spec_and_operation),

@@ -331,6 +331,34 @@ static void a_commit_that_fails_is_tried_call_by_call(void **state)
     assert_int_equal(count_apps(r), 1);
 }
 
+/* The first host has the address in the transaction of all, and not when each is tried
+ * alone: what the second is told must be what came of that.  How many of the calls find
+ * each other in one transaction is for the threads to say, so it is tried often. */
+static void what_is_told_is_what_is_written(void **state)
+{
+    static struct ends e;
+    struct store_rig *r = *state;
+
+    for (int round = 0; round < 30; round++) {
+        const char *ip = arena_printf(&r->arena, "10.0.0.%d", round);
+
+        e.n = 0;
+        failing_syncs = 3; /* that of all or the task's, the task's or the hosts', a host's */
+        submit(r, task_call(&e, 3 * round, 500));
+        submit(r, host_call(&e, 3 * round + 1, ip));
+        submit(r, host_call(&e, 3 * round + 2, ip));
+        wait_for(r, &e, 3);
+        failing_syncs = 0;
+        for (int i = 1; i < 3; i++) {
+            struct host_ask ask = { arena_printf(&r->arena, "agent%d", e.number[i]) };
+            struct list rows;
+
+            store_rig_do(r, &store_host_find, &ask, &rows);
+            assert_int_equal(rows.n, !e.failed[i]);
+        }
+    }
+}
+
 /* A task that finds no space is refused; the small calls beside it are not. */
 static int too_large_for_the_disk(struct store_rig *r)
 {
@@ -465,6 +493,7 @@ int main(void)
         STORE_TEST(a_read_sees_what_was_done_before_it),
         STORE_TEST(a_write_that_is_not_on_the_disk_is_not_acknowledged),
         STORE_TEST(a_commit_that_fails_is_tried_call_by_call),
+        STORE_TEST(what_is_told_is_what_is_written),
         STORE_TEST(a_call_too_large_for_the_disk_fails_alone),
         STORE_TEST(every_call_of_a_write_may_fail),
         STORE_TEST(many_threads_wait_for_their_own_calls),

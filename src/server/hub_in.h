@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* hub_in.h - what the sources of hub.h share.  Not for others.
+ *
+ *   hub.c        tasks, agents, what is told to the hub
+ *   hub_items.c  one item: on its way to the agent, and its end
+ *   hub_copy.c   items copied into a task's memory */
+#ifndef SERVER_HUB_IN_H
+#define SERVER_HUB_IN_H
+
+#include <sys/queue.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/timers.h"
+#include "server/hub.h"
+
+enum item_state {
+    ITEM_QUEUED,  /* for an agent that is not here, or not yet: it was never sent */
+    ITEM_SENT,    /* and not known to be in its journal */
+    ITEM_TAKEN,   /* in its journal */
+    ITEM_STORING, /* its result is on the way to the store */
+    ITEM_ENDED,
+};
+
+struct agent;
+struct task;
+
+struct item {
+    struct hub_item *pub; /* as it is shown */
+    struct task *task;
+    int64_t n;
+    struct agent *agent; /* NULL: no such host */
+    enum item_state state;
+    bool is_twin;       /* another item of the task runs for this one: it is never sent, */
+    struct item *twins; /* and ends with that one, whose twins begin here */
+    struct message_result result; /* ITEM_STORING: what is being stored */
+    struct timer resend, deadline;
+    TAILQ_ENTRY(item) link; /* of the agent's open items */
+};
+
+struct task {
+    struct hub *hub;
+    struct arena arena;
+    char *id;
+    struct item *items;
+    struct hub_item *shown; /* hub_find() gives these */
+    size_t n, open;
+    bool is_stored;
+};
+
+struct agent {
+    struct hub *hub;
+    char *id;
+    int64_t epoch; /* of the session that is open; 0: none */
+    struct timer away;
+    bool is_away; /* for long enough */
+    TAILQ_HEAD(, item) open;
+};
+
+struct hub {
+    const struct hub_hands *hands;
+    void *arg;
+    int64_t now_ms, started_ms;
+    struct timers timers;
+    struct map tasks, agents;
+};
+
+/* hub_items.c */
+void item_init(struct item *item);
+void item_stop(struct item *item);            /* its timers, and its place in the agent's list */
+bool item_is_open(const struct item *item);   /* stored, and without a result */
+bool item_is_listed(const struct item *item); /* among the open ones of its agent */
+
+/* From the moment it is stored: its deadline counts, and it is sent or ended. */
+void item_dispatch(struct item *item);
+void item_send(struct item *item);
+
+const char *item_why_offline(const struct item *item); /* NULL: somebody may do it */
+void item_end(struct item *item, const struct message_result *result);
+void item_end_by_us(struct item *item, int code, const char *text);
+void item_end_twins(struct item *item); /* with the result it has */
+
+/* It ends before its task is stored. */
+void item_end_unstored(struct item *item, int code, const char *text);
+/* It is stored: with its result or with `other`, which was there before. */
+void item_end_stored(struct item *item, const struct message_result *other);
+
+#endif

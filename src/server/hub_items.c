@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* hub_items.c - one item: on its way to the agent, and its end.  See hub_in.h. */
+#include "server/hub_in.h"
+
+enum { RESEND_MS = 5000 };
+
+bool item_is_open(const struct item *item)
+{
+    return item->task->is_stored && item->state < ITEM_STORING;
+}
+
+bool item_is_listed(const struct item *item)
+{
+    return item->agent && !item->is_twin && item->state != ITEM_ENDED;
+}
+
+void item_stop(struct item *item)
+{
+    timers_stop(&item->task->hub->timers, &item->resend);
+    timers_stop(&item->task->hub->timers, &item->deadline);
+    if (item_is_listed(item))
+        TAILQ_REMOVE(&item->agent->open, item, link);
+}
+
+/* ---- its end */
+
+static void keep_result(struct item *item, const struct message_result *result)
+{
+    struct arena *a = &item->task->arena;
+
+    item->result = *result;
+    item->result.task = item->task->id;
+    item->result.item = item->n;
+    item->result.text = arena_strdup(a, result->text);
+    proc_view_keep(&item->result.view, a);
+}
+
+static void store_result(struct item *item)
+{
+    struct hub *h = item->task->hub;
+
+    item->state = ITEM_STORING;
+    h->hands->store_result(h->arg, item->task->id, item->n, &item->result);
+}
+
+void item_end_twins(struct item *item)
+{
+    for (struct item *twin = item->twins; twin; twin = twin->twins) {
+        if (twin->state == ITEM_ENDED)
+            continue;
+        twin->result = item->result;
+        twin->result.item = twin->n;
+        store_result(twin);
+    }
+}
+
+/* From here on the result stands; it is shown when it is stored. */
+void item_end(struct item *item, const struct message_result *result)
+{
+    struct hub *h = item->task->hub;
+
+    timers_stop(&h->timers, &item->resend);
+    timers_stop(&h->timers, &item->deadline);
+    keep_result(item, result);
+    store_result(item);
+    item_end_twins(item);
+}
+
+static void fill_own(const struct item *item, int code, const char *text,
+                     struct message_result *ret)
+{
+    *ret = (struct message_result){ .code = code, .text = text };
+    shape_defaults(&proc_view_shape, &ret->view);
+    ret->view.space = item->pub->meta.space;
+    ret->view.name = item->pub->meta.name;
+}
+
+void item_end_by_us(struct item *item, int code, const char *text)
+{
+    struct message_result r;
+
+    fill_own(item, code, text, &r);
+    item_end(item, &r);
+}
+
+static void show_result(struct item *item)
+{
+    if (item_is_listed(item))
+        TAILQ_REMOVE(&item->agent->open, item, link);
+    item->state = ITEM_ENDED;
+    item->task->open--;
+    item->pub->code = item->result.code;
+    item->pub->text = item->result.text;
+    item->pub->view = item->result.view;
+}
+
+void item_end_unstored(struct item *item, int code, const char *text)
+{
+    struct message_result r;
+
+    fill_own(item, code, text, &r);
+    keep_result(item, &r);
+    show_result(item);
+}
+
+void item_end_stored(struct item *item, const struct message_result *other)
+{
+    if (other)
+        keep_result(item, other);
+    show_result(item);
+}
+
+/* ---- on its way */
+
+void item_send(struct item *item)
+{
+    struct hub *h = item->task->hub;
+    struct message_command m = { .task = item->task->id,
+                                 .item = item->n,
+                                 .op = item->pub->op,
+                                 .deadline_ms = item->pub->deadline_ms,
+                                 .meta = item->pub->meta,
+                                 .spec = *item->pub->spec };
+
+    if (item->state == ITEM_QUEUED)
+        item->state = ITEM_SENT;
+    h->hands->send(h->arg, item->agent->id, item->agent->epoch, MESSAGE_COMMAND,
+                   &message_command_shape, &m);
+    timers_set(&h->timers, &item->resend, h->now_ms + RESEND_MS);
+}
+
+static void on_resend(void *arg)
+{
+    struct item *item = arg;
+
+    if (item_is_open(item) && item->state != ITEM_TAKEN && item->agent->epoch)
+        item_send(item);
+}
+
+static void on_deadline(void *arg)
+{
+    struct item *item = arg;
+
+    if (item_is_open(item))
+        item_end_by_us(item, CODE_DEADLINE, "the agent did not answer before the deadline");
+}
+
+const char *item_why_offline(const struct item *item)
+{
+    if (!item->agent)
+        return "no such host";
+    return item->agent->epoch || !item->agent->is_away ? NULL : "the agent is not connected";
+}
+
+/* The deadline counts from here on, and not earlier: one that passed while the store was
+ * busy would otherwise have rung for nothing. */
+void item_dispatch(struct item *item)
+{
+    const char *why;
+
+    if (!item_is_open(item) || item->is_twin)
+        return;
+    timers_set(&item->task->hub->timers, &item->deadline, item->pub->deadline_ms);
+    why = item_why_offline(item);
+    if (why)
+        item_end_by_us(item, CODE_OFFLINE, why);
+    else if (item->agent->epoch)
+        item_send(item);
+}
+
+void item_init(struct item *item)
+{
+    timer_init(&item->resend, on_resend, item);
+    timer_init(&item->deadline, on_deadline, item);
+    if (item->pub->code != CODE_WAITING)
+        item->state = ITEM_ENDED;
+    else if (item->pub->was_sent)
+        item->state = ITEM_SENT;
+}
