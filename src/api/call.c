@@ -152,8 +152,3 @@ bool call_may_see(const struct call *c, const struct fleet_host *h)
 {
     return app_may_business(&c->app->permissions, h->biz_id);
 }
-
-bool call_has_limits(const struct call *c)
-{
-    return c->app->permissions.spaces.n || c->app->permissions.businesses.n;
-}

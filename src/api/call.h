@@ -54,6 +54,5 @@ extern const struct err call_stopping; /* why those fail who come too late */
 
 /* For handlers. */
 bool call_may_see(const struct call *c, const struct fleet_host *h); /* its business */
-bool call_has_limits(const struct call *c); /* to some namespaces or businesses */
 
 #endif

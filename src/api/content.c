@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "model/code.h"
 #include "model/proc.h"
 #include "wire/json.h"
@@ -16,6 +17,20 @@ const char *result_text(const struct task_item *item)
     if (item->code == CODE_OK)
         return "success";
     return item->text && *item->text ? item->text : code_get((int)item->code)->text[LANG_EN];
+}
+
+struct task_item result_share(const struct task_item *item, size_t n, struct arena *a)
+{
+    enum { TEXTS_MAX_BYTES = 24 << 20 };
+    struct task_item one = *item;
+    size_t share = TEXTS_MAX_BYTES / n, length = item->text ? strlen(item->text) : 0;
+
+    if (length <= share)
+        return one;
+    share = utf8_whole(item->text, share);
+    one.text = arena_printf(a, "%.*s (%zu bytes more are not shown: so many results are too long)",
+                            (int)share, item->text, length - share);
+    return one;
 }
 
 /* ---- members of objects */

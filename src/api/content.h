@@ -7,6 +7,7 @@
 #ifndef API_CONTENT_H
 #define API_CONTENT_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "server/tasks.h"
 
@@ -20,5 +21,10 @@ void content_write(const struct task_item *item, int64_t form, const char *ip, s
 
 /* What error_msg says. */
 const char *result_text(const struct task_item *item);
+
+/* The item as one of n that are shown together.  All their texts together have a limit, since
+ * each may be 8 KiB of a command's output and who waits for them asks again and again; of a
+ * text that is longer than its share the beginning is left. */
+struct task_item result_share(const struct task_item *item, size_t n, struct arena *a);
 
 #endif

@@ -43,10 +43,15 @@ static const struct says refusals[REFUSALS][DIALECTS] = {
         { 404, GATEWAY_NOT_FOUND, "API_NOT_FOUND", "API not found [{}]" },
         { 405, ERR_INVALID, "METHOD", "this method is not allowed here [{}]" } },
     [REFUSAL_TOO_LARGE] = {
-        { 413, ESB_ARGUMENT, NULL, "Parameters error, body: larger than the {} bytes allowed here; larger ones "
-          "need their credentials in the header X-Bkapi-Authorization" },
+        { 413, ESB_ARGUMENT, NULL, "Parameters error, body: larger than the {} bytes allowed here" },
         { 413, GATEWAY_SIZE, "BODY_SIZE_LIMIT_EXCEED", "Request body size exceeds [limit=\"{}\"]" },
         { 413, ERR_LIMIT, "LIMIT", "body: larger than the {} bytes allowed here" } },
+    [REFUSAL_STRANGE_LARGE] = {
+        { 413, ESB_ARGUMENT, NULL, "Parameters error, body: larger than the {} bytes allowed without credentials in "
+          "the header X-Bkapi-Authorization" },
+        { 413, GATEWAY_SIZE, "BODY_SIZE_LIMIT_EXCEED", "Request body size exceeds [limit=\"{}\" reason=\"no "
+          "credentials in the header X-Bkapi-Authorization\"]" },
+        { 413, ERR_LIMIT, "LIMIT", "body: larger than the {} bytes allowed without credentials in the header" } },
     [REFUSAL_BUSY] = {
         { 200, ESB_RATE, NULL, "too many requests without credentials in their header, try again" },
         { 429, GATEWAY_CONCURRENCY, "CONCURRENCY_LIMIT_RESTRICTION", "Request concurrency exceeds" },

@@ -20,6 +20,7 @@ enum refusal {
     REFUSAL_PATH,           /* method="POST" path="/x" */
     REFUSAL_METHOD,         /* the same */
     REFUSAL_TOO_LARGE,      /* the limit in bytes */
+    REFUSAL_STRANGE_LARGE,  /* the same; with credentials in the header it would be higher */
     REFUSAL_BUSY,           /* - */
     REFUSAL_HEADER,         /* X-Bkapi-Authorization is no JSON object, or there are two */
     REFUSAL_BASIC,          /* Authorization is not Basic, or nothing that can be read */

@@ -164,15 +164,17 @@ static bool is_known(const struct call *c)
     return app && app_has_secret(app, s.secret);
 }
 
-static bool has_header(const struct call *c)
+/* An empty one is none. */
+static bool shows(const struct call *c, const char *header)
 {
-    return http_head_find(&c->req->head, auth_header) ||
-           (c->dialect->kind == DIALECT_V1 && http_head_find(&c->req->head, "Authorization"));
+    const char *value = http_head_find(&c->req->head, header);
+
+    return value && *value;
 }
 
-static void refuse_size(struct call *c)
+static bool has_header(const struct call *c)
 {
-    call_refuse(c, REFUSAL_TOO_LARGE, arena_printf(c->arena, "%zu", c->req->body_max));
+    return shows(c, auth_header) || (c->dialect->kind == DIALECT_V1 && shows(c, "Authorization"));
 }
 
 void gate_head(struct call *c)
@@ -184,7 +186,8 @@ void gate_head(struct call *c)
         max = GATE_STRANGE_BODY_MAX;
     c->req->body_max = max;
     if (h->length > (int64_t)max) {
-        refuse_size(c);
+        call_refuse(c, max < c->route->body_max ? REFUSAL_STRANGE_LARGE : REFUSAL_TOO_LARGE,
+                    arena_printf(c->arena, "%zu", max));
         return;
     }
     if (is_known(c))
@@ -278,21 +281,35 @@ static void on_app(void *arg, const struct app *app, const struct err *failure)
     free(p);
 }
 
+/* The gateway looks into the query of a POST too, and first. */
+static int scan_params(const struct call *c, struct shown *s, struct err *err)
+{
+    const struct params query = params_of_query(c->req), params = params_of(c->req);
+
+    if (c->dialect->kind == DIALECT_GATEWAY) {
+        if (scan(&query, s, c->arena, err))
+            return -1;
+        if (s->has_code || s->has_secret)
+            return 0;
+    }
+    return scan(&params, s, c->arena, err);
+}
+
 /* Header first; else the parameters, but never those of /v1.  False: the call was ended. */
 static bool read_shown(struct call *c, struct shown *s)
 {
-    const struct params params = params_of(c->req);
     enum refusal why;
+    enum look look = look_at_head(c, s, &why);
     struct err err;
 
-    switch (look_at_head(c, s, &why)) {
-    case LOOK_FOUND: return true;
-    case LOOK_REFUSED: call_refuse(c, why, ""); return false;
-    case LOOK_NONE: break;
+    if (look == LOOK_REFUSED) {
+        call_refuse(c, why, "");
+        return false;
     }
     if (c->dialect->kind == DIALECT_V1)
         return true;
-    if (scan(&params, s, c->arena, &err) || (!s->has_secret && scan_signature(c, s, &err))) {
+    if ((look == LOOK_NONE && scan_params(c, s, &err)) ||
+        (!s->has_secret && scan_signature(c, s, &err))) {
         call_fail(c, &err);
         return false;
     }

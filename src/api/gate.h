@@ -2,8 +2,9 @@
 /* gate.h - the one gate every request passes: who calls, and may it.
  *
  * Credentials come from the header X-Bkapi-Authorization; if that is there, from nowhere
- * else.  Without it, ESB and gateway look for them in the query (GET) or the body (POST), by
- * a scan that allocates nothing where the body is JSON; /v1 takes HTTP Basic.  The app's
+ * else.  Without it, ESB looks for them in the query (GET) or the body (POST), the gateway in
+ * both, query first, by a scan that allocates nothing where the body is JSON; /v1 takes HTTP
+ * Basic.  The app's
  * secret is compared with the hashes the store has (apps.h), then its rights with what the
  * route asks for.
  *

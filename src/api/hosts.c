@@ -20,3 +20,13 @@ const struct fleet_host *hosts_next(const struct call *c, const char *after)
         h = fleet_next(c->api->parts.fleet, h->agent_id);
     return h;
 }
+
+void hosts_fail(struct call *c, const char *field, const char *text)
+{
+    struct err err;
+
+    err_set(&err, ERR_NOT_FOUND,
+            "%s: %s is no host that we know: an agent id, CLOUD:IP, or an address of cloud area 0",
+            field, text);
+    call_fail(c, &err);
+}

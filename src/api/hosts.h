@@ -13,4 +13,7 @@ const struct fleet_host *hosts_find(const struct call *c, const char *text);
 /* The next one that the caller may see, as fleet_next(). */
 const struct fleet_host *hosts_next(const struct call *c, const char *after);
 
+/* Ends the call with NOT_FOUND: the field named nobody, or nobody the caller may see. */
+void hosts_fail(struct call *c, const char *field, const char *text);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "wire/http_uri.h"
+#include "wire/json.h"
 
 struct params params_of_query(const struct http_req *req)
 {
@@ -27,6 +28,17 @@ struct params params_of(const struct http_req *req)
 }
 
 /* ---- pairs */
+
+/* No more than an object may have keys. */
+static int next_pair(struct http_pairs *pairs, struct arena *arena, struct http_pair *ret,
+                     struct err *err)
+{
+    if (http_pairs_next(pairs, arena, ret, err))
+        return -1;
+    if (pairs->number > JSON_KEYS_MAX)
+        return err_set(err, ERR_INVALID, "more than %d pairs", JSON_KEYS_MAX);
+    return 0;
+}
 
 static struct json_want *find_want(struct json_want *wants, size_t n, const char *key)
 {
@@ -60,7 +72,7 @@ static int scan_pairs(const struct params *p, struct json_want *wants, size_t n_
     for (;;) {
         struct json_want *want;
 
-        if (http_pairs_next(&pairs, arena, &pair, err))
+        if (next_pair(&pairs, arena, &pair, err))
             return -1;
         if (!pair.key)
             return 0;
@@ -90,7 +102,7 @@ static int pairs_to_json(const struct params *p, struct arena *arena, struct buf
     http_pairs_init(&pairs, p->text, p->n);
     buf_addc(to, '{');
     for (;;) {
-        if (http_pairs_next(&pairs, arena, &pair, err))
+        if (next_pair(&pairs, arena, &pair, err))
             return -1;
         if (!pair.key)
             break;

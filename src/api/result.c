@@ -57,13 +57,13 @@ static void write_map(const struct call *c, const struct task_info *task, struct
     find_last(task, &last);
     buf_addc(out, '{');
     for (size_t at = 0, n = 0; (e = map_next(&last, &at)); n++) {
-        const struct task_item *item = e->value;
+        const struct task_item item = result_share(e->value, last.n, c->arena);
 
         if (n)
             buf_addc(out, ',');
         buf_quote(out, e->key, e->key_len);
         buf_addc(out, ':');
-        result_write(item, task->form, ip_of(c, item), &scratch, out);
+        result_write(&item, task->form, ip_of(c, &item), &scratch, out);
     }
     buf_addc(out, '}');
     buf_free(&scratch);

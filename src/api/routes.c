@@ -30,6 +30,9 @@ const struct route routes[] = {
       "The server and its fleet in numbers." },
     { SERVED_V1, "/v1/hosts", METHOD_GET, APP_READ, 0, &page_ask_shape, &host_page_shape, v1_hosts,
       "Hosts, page by page." },
+    { SERVED_V1, "/v1/hosts/remove", METHOD_POST, APP_ADMIN, SMALL, &host_remove_ask_shape, &host_view_shape,
+      v1_host_remove, "Forgets a host and what it runs; its agent is let in no more, and its address is free for another. "
+      "Processes on it run on." },
     { SERVED_V1, "/v1/processes", METHOD_GET, APP_READ, 0, &process_ask_shape, &process_page_shape, v1_processes,
       "Processes of all hosts, page by page." },
     { SERVED_V1, "/v1/tasks/*", METHOD_GET, APP_READ, 0, NULL, &task_view_shape, v1_task,

@@ -15,7 +15,7 @@ struct reading {
 
 static bool may_see(const struct call *c, const struct task_info *task)
 {
-    return !call_has_limits(c) || !strcmp(task->app, c->app->code);
+    return !app_has_limits(&c->app->permissions) || !strcmp(task->app, c->app->code);
 }
 
 static void on_read(void *arg, const struct task_info *task, const struct err *failure)

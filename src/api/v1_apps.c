@@ -174,17 +174,35 @@ static void on_found(void *arg, struct store_call *s)
     struct making *m = arg;
     const struct list *rows = s->out;
     struct err err = s->err;
+    bool is_there = !s->failed && rows->n;
 
-    if (!s->failed && rows->n && !m->rotate)
-        err_set(&err, ERR_CONFLICT, "app %s: is there already; rotate=1 gives it a new secret",
+    if (is_there && !m->rotate)
+        err_set(&err, ERR_CONFLICT,
+                "app %s: is there already; rotate=1 (--rotate) gives it a new secret",
                 m->ask->code);
-    if (s->failed || (rows->n && !m->rotate)) {
+    if (!s->failed && !is_there && m->rotate)
+        err_set(&err, ERR_NOT_FOUND, "app %s: there is none to give a new secret to", m->ask->code);
+    if (s->failed || is_there != m->rotate) {
         making_fail(m, &err);
     } else {
-        fill_row(m, rows->n ? rows->items : NULL);
+        fill_row(m, is_there ? rows->items : NULL);
         put(m);
     }
     store_call_free(s);
+}
+
+static int check_permissions(const struct app_permissions *p, bool rotate, struct err *err)
+{
+    const struct app_permissions anywhere = { .rights = p->rights };
+
+    if (rotate && (p->rights.n || app_has_limits(p)))
+        return err_set(err, ERR_INVALID,
+                       "permissions: stay as they are with rotate=1; leave them out");
+    if (app_rights(p) != app_rights(&anywhere))
+        return err_set(err, ERR_INVALID,
+                       "permissions: the right admin goes without limits: who may make apps may "
+                       "make one that has none");
+    return 0;
 }
 
 static int check_app(struct making *m, struct err *err)
@@ -200,7 +218,7 @@ static int check_app(struct making *m, struct err *err)
                        app_admin.code);
     if (map_find_str(&m->call->api->apps_in_work, m->ask->code))
         return err_set(err, ERR_CONFLICT, "app %s: is being made by somebody else", m->ask->code);
-    return 0;
+    return check_permissions(&m->ask->permissions, m->rotate, err);
 }
 
 /* The store would overwrite: so we look first, and nobody else may meanwhile. */

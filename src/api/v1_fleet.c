@@ -9,18 +9,47 @@
 #include "base/mem.h"
 #include "model/host.h"
 
+/* ---- numbers */
+
+/* Adds what the caller may see of a host. */
+static void add_host(const struct call *c, const struct fleet_host *h, struct fleet_totals *t)
+{
+    t->hosts++;
+    t->online += h->epoch != 0;
+    for (size_t i = 0; i < h->n_procs; i++) {
+        const struct proc_view *v = &h->procs[i]->view;
+
+        if (!app_may_space(&c->app->permissions, h->procs[i]->space))
+            continue;
+        t->procs++;
+        t->running += v->status == PROC_RUNNING;
+        t->hosted += v->hosted;
+    }
+}
+
+static struct fleet_totals count_all(const struct call *c)
+{
+    struct fleet_totals t = { 0 };
+
+    if (!app_has_limits(&c->app->permissions))
+        return *fleet_totals(c->api->parts.fleet);
+    for (const struct fleet_host *h = hosts_next(c, ""); h; h = hosts_next(c, h->agent_id))
+        add_host(c, h, &t);
+    return t;
+}
+
 void v1_status(struct call *c)
 {
     const struct api_parts *p = &c->api->parts;
-    const struct fleet_totals *t = fleet_totals(p->fleet);
+    const struct fleet_totals t = count_all(c);
     const struct status_view view = {
         .version = p->version,
         .uptime_s = (loop_now_ms(p->loop) - c->api->started_ms) / 1000,
-        .hosts = t->hosts,
-        .online = t->online,
-        .processes = t->procs,
-        .running = t->running,
-        .hosted = t->hosted,
+        .hosts = t.hosts,
+        .online = t.online,
+        .processes = t.procs,
+        .running = t.running,
+        .hosted = t.hosted,
         .open_tasks = tasks_open(p->tasks),
     };
 
@@ -29,17 +58,11 @@ void v1_status(struct call *c)
 
 /* ---- hosts */
 
-static int64_t count_running(const struct fleet_host *h)
+static struct host_view view_host(const struct call *c, const struct fleet_host *h)
 {
-    int64_t n = 0;
+    struct fleet_totals t = { 0 };
 
-    for (size_t i = 0; i < h->n_procs; i++)
-        n += h->procs[i]->view.status == PROC_RUNNING;
-    return n;
-}
-
-static struct host_view view_host(const struct fleet_host *h)
-{
+    add_host(c, h, &t);
     return (struct host_view){
         .agent_id = h->agent_id,
         .ip = h->ip,
@@ -50,8 +73,8 @@ static struct host_view view_host(const struct fleet_host *h)
         .online = h->epoch != 0,
         .since_s = h->since_ms / 1000,
         .joined_s = h->joined_ms / 1000,
-        .processes = (int64_t)h->n_procs,
-        .running = count_running(h),
+        .processes = t.procs,
+        .running = t.running,
     };
 }
 
@@ -63,7 +86,7 @@ void v1_hosts(struct call *c)
     const struct fleet_host *h = hosts_next(c, ask->after);
 
     for (; h && page.hosts.n < (size_t)ask->limit; h = hosts_next(c, h->agent_id))
-        views[page.hosts.n++] = view_host(h);
+        views[page.hosts.n++] = view_host(c, h);
     if (h && page.hosts.n)
         page.next = views[page.hosts.n - 1].agent_id;
     call_finish(c, &host_page_shape, &page);
@@ -175,7 +198,7 @@ static void list_one(struct listing *l, const struct fleet_host *h, const struct
 {
     int order = strcmp(h->agent_id, at->agent);
 
-    if (order >= 0 && call_may_see(l->call, h))
+    if (order >= 0)
         list_host(l, h, order == 0 ? at : NULL);
 }
 
@@ -200,11 +223,15 @@ void v1_processes(struct call *c)
         call_fail(c, &err);
         return;
     }
-    l.views = arena_alloc(c->arena, (size_t)ask->limit * sizeof(*l.views));
     h = *ask->host ? hosts_find(c, ask->host) : NULL;
+    if (*ask->host && !(h && call_may_see(c, h))) {
+        hosts_fail(c, "host", ask->host);
+        return;
+    }
+    l.views = arena_alloc(c->arena, (size_t)ask->limit * sizeof(*l.views));
     if (h)
         list_one(&l, h, &at);
-    else if (!*ask->host)
+    else
         list_all(&l, &at);
     finish_listing(&l);
 }

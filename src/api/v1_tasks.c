@@ -15,11 +15,16 @@
 /* ---- a task */
 
 /* Of a host that was named in several ways the first is enough here. */
-static struct task_item_view view_item(const struct task_item *i, struct arena *a)
+static struct task_item_view view_item(const struct call *c, const struct task_item *i)
 {
+    const struct fleet_host *h =
+        i->agent && *i->agent ? fleet_find(c->api->parts.fleet, i->agent) : NULL;
+
     return (struct task_item_view){
-        .key = arena_memdup(a, i->key, strcspn(i->key, "\n")),
+        .key = arena_memdup(c->arena, i->key, strcspn(i->key, "\n")),
         .agent_id = i->agent ? i->agent : "",
+        .cloud_id = h ? h->cloud_id : 0,
+        .ip = h ? h->ip : "",
         .space = i->space,
         .name = i->name,
         .op = i->op,
@@ -45,7 +50,9 @@ static void on_task(struct call *c, const struct task_info *task)
     };
 
     for (size_t i = 0; i < task->n; i++) {
-        items[i] = view_item(&task->items[i], c->arena);
+        const struct task_item item = result_share(&task->items[i], task->n, c->arena);
+
+        items[i] = view_item(c, &item);
         view.failed += items[i].done && items[i].code != CODE_OK;
     }
     call_finish(c, &task_view_shape, &view);
@@ -111,12 +118,14 @@ static const struct known *read_known(struct operation *o, const char *labels, c
     return k;
 }
 
-/* What the host knows of the process stands in for what the caller did not send; where we
- * do not have that (it is the agent's to know), the agent uses its own. */
+/* What a host that the caller may see knows of the process stands in for what was not sent:
+ * results show some of it.  Where we do not have that (it is the agent's to know), the agent uses
+ * its own. */
 static void fill_from_host(struct operation *o, const struct fleet_host *h,
                            struct task_target *like)
 {
-    const struct fleet_proc *p = h ? fleet_proc(h, o->ask->space, o->ask->name) : NULL;
+    bool may_see = h && call_may_see(o->call, h);
+    const struct fleet_proc *p = may_see ? fleet_proc(h, o->ask->space, o->ask->name) : NULL;
     const char *labels = p && p->labels ? p->labels : "{}", *spec = p && p->spec ? p->spec : "{}";
     const struct known *k;
     struct err err;
@@ -126,7 +135,7 @@ static void fill_from_host(struct operation *o, const struct fleet_host *h,
         like->spec = &k->spec;
         like->meta.labels = k->labels;
     }
-    if (!h || !call_may_see(o->call, h))
+    if (!may_see)
         return;
     if (!k) {
         like->code = CODE_SYSTEM;
@@ -200,7 +209,8 @@ void v1_operate(struct call *c)
         return;
     }
     targets_done(&o.targets);
-    err_set(&err, ERR_NOT_FOUND, "process %s/%s: no host knows it; name the hosts and send a spec",
+    err_set(&err, ERR_NOT_FOUND,
+            "process %s/%s: no host knows it; name the hosts (--host) and send a spec (--spec)",
             o.ask->space, o.ask->name);
     call_fail(c, &err);
 }

@@ -45,6 +45,7 @@ struct server {
     struct http_server *http, *admin_http;
     int64_t started_ms;
     bool stopping;
+    unsigned draining; /* doors with requests in work */
     struct timer tick, stop;
     uint64_t refused[HTTP_REASONS]; /* as of the last tick */
 };
@@ -189,7 +190,8 @@ static void on_empty(void *arg)
 {
     struct server *s = arg;
 
-    loop_stop(s->loop);
+    if (!--s->draining)
+        loop_stop(s->loop);
 }
 
 static void on_stop_late(void *arg)
@@ -211,7 +213,9 @@ static void on_stop(void *arg, int number)
         return;
     }
     s->stopping = true;
+    s->draining = 2;
     http_server_drain(s->http, on_empty, s);
+    http_server_drain(s->admin_http, on_empty, s);
     timer_init(&s->stop, on_stop_late, s);
     timer_set(s->loop, &s->stop, STOP_MS);
     LOG(s->log, LOG_INFO, "stopping", log_int("signal", number),
@@ -298,7 +302,8 @@ static void say_ready(struct server *s, const struct address *at, const struct a
 
 /* ---- its parts */
 
-/* It holds the CA's key: nobody else may even look into it. */
+/* It holds the CA's key and the admin socket: who can write to it, or give it to others,
+ * is us. */
 static int make_data_dir(const char *path, struct err *err)
 {
     struct stat st;
@@ -309,6 +314,9 @@ static int make_data_dir(const char *path, struct err *err)
         return err_sys(err, "data_dir: %s", path);
     if (!S_ISDIR(st.st_mode))
         return err_set(err, ERR_INVALID, "data_dir: %s is not a folder", path);
+    if (st.st_uid != geteuid())
+        return err_set(err, ERR_DENIED, "data_dir: %s belongs to user %u, not to us (%u); chown it",
+                       path, (unsigned)st.st_uid, (unsigned)geteuid());
     if (st.st_mode & (S_IWGRP | S_IWOTH))
         return err_set(err, ERR_DENIED,
                        "data_dir: others may write to %s; take that away: chmod go-w", path);
@@ -358,17 +366,23 @@ static int make_parts(struct server *s, struct err *err)
     return 0;
 }
 
+/* Who can open the socket may do all: that is its owner, whatever umask we were given. */
 static int listen_admin(struct server *s, struct err *err)
 {
     const char *path = s->settings.admin_socket;
     struct address at, real;
+    mode_t old;
+    int failed;
 
     if (!*path)
         path = arena_printf(&s->arena, "%s/admin.sock", s->settings.data_dir);
     if (address_parse(arena_printf(&s->arena, "unix:%s", path), &at, err))
         return err_wrap(err, "admin_socket");
     s->admin_http = http_server_new(s->loop, NULL, &api_owner, &s->admin);
-    return http_server_listen(s->admin_http, &at, NULL, &real, err);
+    old = umask(0177);
+    failed = http_server_listen(s->admin_http, &at, NULL, &real, err);
+    umask(old);
+    return failed;
 }
 
 static int listen_public(struct server *s, const struct address *at, struct address *ret_real,

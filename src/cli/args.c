@@ -44,15 +44,18 @@ static int unknown_option(const struct reader *r, const char *word, const char *
                 : fail(r, TEXT_UNKNOWN_OPTION, TEXT_ARGS(word));
 }
 
+/* There is room for the next power of two. */
 static void add_word(struct list *list, const char *text, struct arena *a)
 {
-    struct word *grown = arena_alloc(a, (list->n + 1) * sizeof(*grown));
+    struct word *words = list->items;
 
-    if (list->n)
-        memcpy(grown, list->items, list->n * sizeof(*grown));
-    grown[list->n].text = text;
-    list->items = grown;
-    list->n++;
+    if (!(list->n & (list->n - 1))) {
+        words = arena_alloc(a, (list->n ? 2 * list->n : 1) * sizeof(*words));
+        if (list->n)
+            memcpy(words, list->items, list->n * sizeof(*words));
+        list->items = words;
+    }
+    words[list->n++].text = text;
 }
 
 static int put_number(struct reader *r, const struct option *o, const char *text, int64_t *to)
@@ -110,11 +113,13 @@ static int read_option(struct reader *r, const char *word)
 
     if (!strcmp(word, "-h"))
         word = "--help";
+    if (word[1] != '-')
+        return unknown_option(r, word, word + 1);
     name =
         arena_memdup(r->arena, word + 2, equals ? (size_t)(equals - word - 2) : strlen(word + 2));
     while (id < OPTIONS && strcmp(cli_options[id].name, name) != 0)
         id++;
-    if (word[1] != '-' || id == OPTIONS)
+    if (id == OPTIONS)
         return unknown_option(r, arena_printf(r->arena, "--%s", name), name);
     if (take_value(r, &cli_options[id], equals, &text))
         return -1;

@@ -28,6 +28,7 @@ static int open_client(struct cli *cli, struct err *err)
     const struct client_config config = { s->server, s->socket, s->app,        s->secret,
                                           s->ca,     cli->lang, is_interrupted };
 
+    cli->refused = false; /* what an answer before this one said is past */
     return cli->client ? 0 : client_new(&config, &cli->client, err);
 }
 
@@ -41,7 +42,7 @@ static int read_answer(struct cli *cli, struct client_answer *answer, const stru
     if (answer->status != 200 && answer->status != 201 && answer->status != 202) {
         cli->refused = true;
         bad = refusal_read(answer, address, *cli->settings.socket ? "" : cli->settings.app,
-                           cli->lang, a, &cli->refusal, err);
+                           cli->lang, &cli->arena, &cli->refusal, err); /* outlives the answer */
     } else {
         bad = shape_read(shape, buf_data(&answer->body), answer->body.len, 0, a, ret, err);
         snprintf(status, sizeof(status), "%d", answer->status);

@@ -57,6 +57,7 @@ const struct command cli_commands[] = {
     { "query", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_QUERY, PROC_OP_QUERY, run_operation },
     { "task", "ID", 1, 1, HAS(WAIT) | HAS(TIMEOUT), TEXT_DO_TASK, -1, run_task },
     { "host list", "", 0, 0, 0, TEXT_DO_HOST_LIST, -1, run_host_list },
+    { "host remove", "HOST", 1, 1, 0, TEXT_DO_HOST_REMOVE, -1, run_host_remove },
     { "app create", "CODE", 1, 1, HAS(RIGHT) | HAS(NAMESPACE) | HAS(BIZ) | HAS(ROTATE), TEXT_DO_APP_CREATE, -1,
       run_app_create },
     { "app list", "", 0, 0, 0, TEXT_DO_APP_LIST, -1, run_app_list },

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/sys.h"
+#include "cli/width.h"
 
 enum { WIDTH_USUAL = 80 };
 
@@ -53,9 +54,16 @@ void out_styled(struct out *o, enum style style, const char *text)
     buf_puts(&o->b, "\033[0m");
 }
 
+/* What a server said may be among them: it must not move the cursor. */
 void out_text(struct out *o, enum text id, const char *const *args)
 {
-    text_put(&o->b, o->lang, id, args);
+    const char *clean[TEXT_ARGS_MAX + 1] = { 0 };
+    struct arena a = { 0 };
+
+    for (size_t i = 0; i < TEXT_ARGS_MAX && args && args[i]; i++)
+        clean[i] = width_clean(&a, args[i]);
+    text_put(&o->b, o->lang, id, clean);
+    arena_free(&a);
 }
 
 void out_line(struct out *o, enum text id, const char *const *args)

@@ -33,6 +33,7 @@ void out_done(struct out *o);
 
 void out_puts(struct out *o, const char *text);
 void out_styled(struct out *o, enum style style, const char *text);
+/* The args are made fit for a terminal (width_clean()). */
 void out_text(struct out *o, enum text id, const char *const *args);
 void out_line(struct out *o, enum text id, const char *const *args); /* and a line end */
 

@@ -9,6 +9,7 @@
 int run_status(struct cli *cli, struct err *err);
 int run_ps(struct cli *cli, struct err *err);
 int run_host_list(struct cli *cli, struct err *err);
+int run_host_remove(struct cli *cli, struct err *err);
 
 int run_operation(struct cli *cli, struct err *err);
 int run_task(struct cli *cli, struct err *err);

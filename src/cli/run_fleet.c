@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run_fleet.c - what there is: status, ps, host list. */
+/* run_fleet.c - what there is: status, ps, host list and remove. */
 #include "base/mem.h"
 #include "cli/ask.h"
 #include "cli/run.h"
@@ -158,5 +158,22 @@ int run_host_list(struct cli *cli, struct err *err)
         add_host(cli, &t, &h[i]);
     table_put(&t, &cli->out);
     table_done(&t);
+    return CLI_OK;
+}
+
+int run_host_remove(struct cli *cli, struct err *err)
+{
+    const struct host_remove_ask ask = { cli->args.words[0] };
+    struct host_view host;
+
+    if (cli_post(cli, "/v1/hosts/remove", NULL, &host_remove_ask_shape, &ask, &host_view_shape,
+                 &host, err))
+        return -1;
+    if (cli->settings.json)
+        cli_json(cli, &host_view_shape, &host);
+    else if (!cli->settings.quiet)
+        out_line(&cli->out, TEXT_HOST_REMOVED,
+                 TEXT_ARGS(views_host(&cli->arena, host.agent_id, host.cloud_id, host.ip),
+                           host.agent_id));
     return CLI_OK;
 }

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "cli/width.h"
 
-enum { GAP = 2, LAST_MIN = 8 };
+enum { GAP = 2, LAST_MIN = 8, LAST_GOOD = 30, GONE = 0 /* the width of a column left out */ };
 
 struct cell {
     const char *text;
@@ -75,6 +75,8 @@ static void put_cell(const struct table *t, size_t column, const struct cell *c,
     bool last = column + 1 == t->n_columns;
     size_t blanks = c->width < width ? width - c->width : 0;
 
+    if (width == GONE)
+        return;
     if (t->columns[column].right)
         put_blanks(out, blanks);
     if (c->width > width)
@@ -87,15 +89,42 @@ static void put_cell(const struct table *t, size_t column, const struct cell *c,
     out_puts(out, last ? "\n" : "  ");
 }
 
-/* What the columns before the last leave of the line, if there is a line's length. */
-static void fit_last(const struct table *t, const struct out *out, size_t *widths)
+static size_t width_before_last(const struct table *t, const size_t *widths)
 {
-    size_t before = 0, *last = &widths[t->n_columns - 1], room;
+    size_t before = 0;
 
     for (size_t i = 0; i + 1 < t->n_columns; i++)
-        before += widths[i] + GAP;
-    if (!out->terminal || before + *last <= out->width)
+        before += widths[i] == GONE ? 0 : widths[i] + GAP;
+    return before;
+}
+
+/* The one to leave out next; n_columns: none. */
+static size_t next_to_go(const struct table *t, const size_t *widths)
+{
+    size_t next = t->n_columns;
+
+    for (size_t i = 0; i + 1 < t->n_columns; i++) {
+        unsigned goes = widths[i] == GONE ? 0 : t->columns[i].goes;
+
+        if (goes && (next == t->n_columns || goes < t->columns[next].goes))
+            next = i;
+    }
+    return next;
+}
+
+/* The last column, which says why, gets what the others leave of the line; those that
+ * matter least are left out for it. */
+static void fit(const struct table *t, const struct out *out, size_t *widths)
+{
+    size_t *last = &widths[t->n_columns - 1], want = *last < LAST_GOOD ? *last : LAST_GOOD;
+    size_t before = width_before_last(t, widths), next, room;
+
+    if (!out->terminal)
         return;
+    while (before + want > out->width && (next = next_to_go(t, widths)) < t->n_columns) {
+        widths[next] = GONE;
+        before = width_before_last(t, widths);
+    }
     room = before < out->width ? out->width - before : 0;
     if (room < LAST_MIN)
         room = LAST_MIN; /* the line is broken anyway, and now in one place */
@@ -110,7 +139,7 @@ void table_put(const struct table *t, struct out *out)
 
     for (size_t i = 0; i < t->n_columns; i++)
         widths[i] = column_width(t, i, out->lang);
-    fit_last(t, out, widths);
+    fit(t, out, widths);
     for (size_t i = 0; i < t->n_columns; i++) {
         const char *head = text_get(out->lang, t->columns[i].head);
 

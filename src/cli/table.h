@@ -11,7 +11,8 @@
 
 struct column {
     enum text head;
-    bool right; /* a number */
+    bool right;    /* a number */
+    unsigned goes; /* on a narrow terminal those with 1 are left out first; 0: never */
 };
 
 struct table {

@@ -19,6 +19,7 @@ enum text {
     TEXTS
 };
 
+enum { TEXT_ARGS_MAX = 10 };
 #define TEXT_ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 const char *text_get(enum lang lang, enum text id);

@@ -8,9 +8,15 @@
 #include "cli/duration.h"
 
 static const struct column process_columns[] = {
-    { TEXT_HOST, false },    { TEXT_PROCESS, false }, { TEXT_WANTED, false },
-    { TEXT_STATE, false },   { TEXT_PID, true },      { TEXT_HOSTED, false },
-    { TEXT_RESTARTS, true }, { TEXT_UPTIME, true },   { TEXT_WHY, false },
+    { TEXT_HOST, false },
+    { TEXT_PROCESS, false },
+    { TEXT_WANTED, false, .goes = 2 },
+    { TEXT_STATE, false },
+    { TEXT_PID, true },
+    { TEXT_HOSTED, false, .goes = 3 },
+    { TEXT_RESTARTS, true, .goes = 1 },
+    { TEXT_UPTIME, true },
+    { TEXT_WHY, false },
 };
 
 static const struct column wrong_columns[] = {
@@ -134,17 +140,18 @@ void views_items_init(struct table *t)
     table_init(t, item_columns, ARRAY_LEN(item_columns));
 }
 
-/* A key is HOST:NAMESPACE:NAME, whatever its host looks like; in cloud area 0 people
- * leave the 0 out. */
+/* One that is not known is called as the caller did: a key is HOST:NAMESPACE:NAME. */
 const char *views_item_host(struct arena *a, const struct task_item_view *item)
 {
     const char *end = arena_printf(a, ":%s:%s", item->space, item->name), *host;
     size_t n = strlen(item->key), m = strlen(end);
 
+    if (*item->ip)
+        return views_host(a, item->agent_id, item->cloud_id, item->ip);
     if (n <= m || strcmp(item->key + n - m, end) != 0)
         return *item->agent_id ? item->agent_id : item->key;
     host = arena_memdup(a, item->key, n - m);
-    return strncmp(host, "0:", 2) ? host : host + 2;
+    return strncmp(host, "0:", 2) ? host : host + 2; /* people leave cloud area 0 out */
 }
 
 static void add_code(struct table *t, enum lang lang, const struct task_item_view *item)

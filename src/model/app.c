@@ -45,7 +45,7 @@ static const struct shape business_shape = { "business", sizeof(struct app_numbe
 
 static const struct field permission_fields[] = {
     { "rights", .type = FIELD_LIST, AT(app_permissions, rights), .max = LIST_MAX, .sub = &right_shape,
-      .doc = "`read`, `operate`, `admin`; empty: `read` and `operate`" },
+      .doc = "`read`, `operate`, `admin`, the last only without limits; empty: `read` and `operate`" },
     { "namespaces", .type = FIELD_LIST, AT(app_permissions, spaces), .max = LIST_MAX, .sub = &space_shape,
       .doc = "processes of these alone; empty: of all" },
     { "businesses", .type = FIELD_LIST, AT(app_permissions, businesses), .max = LIST_MAX, .sub = &business_shape,
@@ -108,7 +108,13 @@ static const struct field token_view_fields[] = {
 const struct shape token_view_shape = { "token_view", sizeof(struct token_view), token_view_fields };
 /* clang-format on */
 
-/* An empty list is what an app without special rights has: all but admin. */
+bool app_has_limits(const struct app_permissions *p)
+{
+    return p->spaces.n || p->businesses.n;
+}
+
+/* An empty list is what an app without special rights has: all but admin.  Whoever is admin
+ * can make an app that may do all: within limits there is no such right. */
 unsigned app_rights(const struct app_permissions *p)
 {
     const struct app_number *numbers = p->rights.items;
@@ -116,7 +122,7 @@ unsigned app_rights(const struct app_permissions *p)
 
     for (size_t i = 0; i < p->rights.n; i++)
         bits |= (unsigned)numbers[i].number;
-    return bits;
+    return app_has_limits(p) ? bits & ~(unsigned)APP_ADMIN : bits;
 }
 
 bool app_may_space(const struct app_permissions *p, const char *space)

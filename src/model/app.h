@@ -21,7 +21,8 @@ struct app_text {
     const char *text;
 };
 
-/* What an app may do, and where: exact names; an empty list means all of them. */
+/* What an app may do, and where: exact names; an empty list means all of them, and another
+ * is a limit. */
 struct app_permissions {
     struct list rights;     /* struct app_number: enum app_right */
     struct list spaces;     /* struct app_text: namespaces */
@@ -60,8 +61,9 @@ struct token_view {
     int64_t cloud_id, biz_id, expires_s, uses;
 };
 
-unsigned
-app_rights(const struct app_permissions *p); /* bits; read and operate, if the list is empty */
+/* Bits; read and operate, if the list is empty; never admin, if there are limits. */
+unsigned app_rights(const struct app_permissions *p);
+bool app_has_limits(const struct app_permissions *p); /* to some namespaces or businesses */
 bool app_may_space(const struct app_permissions *p, const char *space);
 bool app_may_business(const struct app_permissions *p, int64_t biz_id);
 const char *rule_app_code(const char *text); /* NULL, or what is wrong */

@@ -20,11 +20,18 @@ static const struct field host_fields[] = {
     { "online", .type = FIELD_BOOL, AT(host_view, online), .doc = "its agent is connected" },
     { "since_s", .type = FIELD_INT, AT(host_view, since_s), .doc = "it has been so since, epoch seconds" },
     { "joined_s", .type = FIELD_INT, AT(host_view, joined_s), .doc = "known since" },
-    { "processes", .type = FIELD_INT, AT(host_view, processes), .doc = "that we know on it" },
+    { "processes", .type = FIELD_INT, AT(host_view, processes), .doc = "that we know on it and the app may see" },
     { "running", .type = FIELD_INT, AT(host_view, running), .doc = "of them" },
     { 0 },
 };
 const struct shape host_view_shape = { "host_view", sizeof(struct host_view), host_fields, .doc = "A host." };
+
+static const struct field remove_fields[] = {
+    { "host", .type = FIELD_STR, AT(host_remove_ask, host), .flags = FIELD_REQUIRED, .min = 1, .max = ID_MAX_BYTES,
+      .check = rule_line, .doc = "an agent id, `cloud:ip` or an address of cloud area 0" },
+    { 0 },
+};
+const struct shape host_remove_ask_shape = { "host_remove_ask", sizeof(struct host_remove_ask), remove_fields };
 
 static const struct field host_page_fields[] = {
     { "hosts", .type = FIELD_LIST, AT(host_page, hosts), .max = PAGE_MAX, .sub = &host_view_shape,
@@ -81,12 +88,12 @@ const struct shape page_ask_shape = { "page_ask", sizeof(struct page_ask), page_
 static const struct field status_fields[] = {
     { "version", .type = FIELD_STR, AT(status_view, version), .max = 32, .doc = "of the server" },
     { "uptime_s", .type = FIELD_INT, AT(status_view, uptime_s), .doc = "seconds since its start" },
-    { "hosts", .type = FIELD_INT, AT(status_view, hosts), .doc = "that have joined" },
+    { "hosts", .type = FIELD_INT, AT(status_view, hosts), .doc = "that have joined and the app may see" },
     { "online", .type = FIELD_INT, AT(status_view, online), .doc = "of them connected" },
-    { "processes", .type = FIELD_INT, AT(status_view, processes), .doc = "known on all hosts" },
+    { "processes", .type = FIELD_INT, AT(status_view, processes), .doc = "known on them" },
     { "running", .type = FIELD_INT, AT(status_view, running), .doc = "of them" },
     { "hosted", .type = FIELD_INT, AT(status_view, hosted), .doc = "of them kept alive" },
-    { "open_tasks", .type = FIELD_INT, AT(status_view, open_tasks), .doc = "that have not ended" },
+    { "open_tasks", .type = FIELD_INT, AT(status_view, open_tasks), .doc = "of all apps, that have not ended" },
     { 0 },
 };
 const struct shape status_view_shape = { "status_view", sizeof(struct status_view), status_fields };

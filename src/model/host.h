@@ -42,6 +42,11 @@ struct page_ask { /* of the other lists */
     int64_t limit;
 };
 
+/* POST /v1/hosts/remove */
+struct host_remove_ask {
+    const char *host;
+};
+
 /* GET /v1/status */
 struct status_view {
     const char *version;
@@ -49,6 +54,6 @@ struct status_view {
 };
 
 extern const struct shape host_view_shape, host_page_shape, process_view_shape, process_page_shape,
-    process_ask_shape, page_ask_shape, status_view_shape;
+    process_ask_shape, page_ask_shape, status_view_shape, host_remove_ask_shape;
 
 #endif

@@ -18,6 +18,7 @@ const struct shape *const model_shapes[] = {
     &app_view_shape,
     &host_page_shape,
     &host_ref_shape,
+    &host_remove_ask_shape,
     &host_view_shape,
     &job_operate_shape,
     &operation_ask_shape,

@@ -48,6 +48,8 @@ const struct shape operation_view_shape = { "operation_view", sizeof(struct oper
 static const struct field item_fields[] = {
     { "key", .type = FIELD_STR, AT(task_item_view, key), .max = PATH_MAX_BYTES, .doc = "as BlueKing's result APIs have it" },
     { "agent_id", .type = FIELD_STR, AT(task_item_view, agent_id), .max = ID_MAX_BYTES, .doc = "the host; empty: not known" },
+    { "cloud_id", .type = FIELD_INT, AT(task_item_view, cloud_id), .doc = "of the host" },
+    { "ip", .type = FIELD_STR, AT(task_item_view, ip), .max = ID_MAX_BYTES, .doc = "of the host; empty: not known" },
     { "namespace", .type = FIELD_STR, AT(task_item_view, space), .max = NAME_MAX_BYTES, .doc = "of the process" },
     { "name", .type = FIELD_STR, AT(task_item_view, name), .max = NAME_MAX_BYTES, .doc = "of the process" },
     { "op_type", .type = FIELD_INT, AT(task_item_view, op), .doc = "BlueKing's number of the operation" },

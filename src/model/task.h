@@ -24,8 +24,8 @@ struct operation_view { /* its answer */
 };
 
 struct task_item_view {
-    const char *key, *agent_id, *space, *name;
-    int64_t op; /* by name where it has one */
+    const char *key, *agent_id, *ip, *space, *name; /* ip "": the host is not known (any more) */
+    int64_t cloud_id, op;                           /* by name where it has one */
     bool done;
     int64_t code; /* 0: it went well; 115: not done */
     const char *text;

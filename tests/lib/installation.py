@@ -48,10 +48,10 @@ def exchange(connection, method, path, body=None, headers=None):
 class Agent:
     """holdfast-agent with a folder of its own, so that it can be started again."""
 
-    def __init__(self, home, ip, token, user=None):
-        self.home, self.ip, self.user = home, ip, user
-        self.folder = pathlib.Path(home.folder, "agent-" + ip)
-        self.token_file = pathlib.Path(home.folder, "token-" + ip)
+    def __init__(self, home, ip, token, folder=None):
+        self.home, self.ip = home, ip
+        self.folder = pathlib.Path(home.folder, folder or "agent-" + ip)
+        self.token_file = pathlib.Path(home.folder, "token-" + self.folder.name)
         self.token_file.touch(mode=0o600)
         self.token_file.write_text(token + "\n", encoding="ascii")
         self.start()

@@ -324,6 +324,16 @@ def test_the_wait_has_an_end(run, stand_in):
     assert p.code == 1 and "1 of 2 have not ended after 1" in p.out and "holdfast task T1 --wait" in p.out
 
 
+@pytest.mark.parametrize("last, code", [
+    ((200, {"other": 1}), "MALFORMED"), ((404, error(404, "NO_TASK", "no such task", 806)), "NO_TASK")])
+def test_json_of_a_failure_is_of_the_last_one(run, stand_in, last, code):
+    expect_operation(stand_in, task(item()))
+    stand_in.answers["GET", "/v1/tasks/T1"] = [(200, task(item(done=False, code=115))),
+                                               (503, error(503, "UNAVAILABLE", "later", 9)), last]
+    p = run("--json", "start", "prod/web")
+    assert p.code == 3 and json.loads(p.out)["error"]["code"] == code, p.out
+
+
 def test_the_server_may_be_away_during_the_wait(run, stand_in):
     gone = lambda *_: None
     expect_operation(stand_in, task(item()))
@@ -626,6 +636,9 @@ def test_a_text_of_the_server_can_not_move_the_cursor(run, stand_in):
     assert "bad?[2J??text end" in out and "\033" not in out
     stand_in.answers["GET", "/v1/processes"] = 400, error(400, "INVALID", "x\033]0;title\a")
     assert "\033" not in run("ps").err
+    stand_in.answers["GET", "/v1/tasks/T1"] = 200, {**task(item()), "user": "eve\033[2J\nroot"}
+    out = run("task", "T1").out  # any app says whom it calls for
+    assert "eve?[2J root" in out and "\033" not in out
 
 
 # --- Usage -----------------------------------------------------------------------

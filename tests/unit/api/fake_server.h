@@ -53,6 +53,17 @@ const struct fleet_host *fleet_find(const struct fleet *f, const char *agent_id)
     return colon ? fleet_find_at(f, strtoll(agent_id, NULL, 10), colon + 1) : NULL;
 }
 
+void fleet_del_host(struct fleet *f, const char *agent_id)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        if (!strcmp(f->hosts[i].agent_id, agent_id)) {
+            memmove(&f->hosts[i], &f->hosts[i + 1], (f->n - i - 1) * sizeof(*f->hosts));
+            f->n--;
+            return;
+        }
+    }
+}
+
 const struct fleet_proc *fleet_proc(const struct fleet_host *h, const char *space, const char *name)
 {
     for (size_t i = 0; i < h->n_procs; i++) {

@@ -88,6 +88,7 @@ static const struct gate_case esb[] = {
     { "GET", ESB "?app_code=demo&signature=x&bk_nonce=1&bk_timestamp=1699999700", "", NULL, 200, 1306000, BAD_SIGN },
     { "GET", ESB "?bk_signature=x&bk_nonce=1&bk_timestamp=1700000000", "", NULL, 200, 1306000, NO_CODE },
     { "GET", SIGNED, "", NULL, 200, 1306000, "Parameter bk_nonce does not exist" },
+    { "POST", SIGNED "&bk_nonce=1&bk_timestamp=1700000000", AUTH("{" CODE "}"), "{" T "}", 200, 1306000, BAD_SIGN },
     { "GET", SIGNED "&bk_nonce=x", "", NULL, 200, 1306000, "Parameter bk_nonce is illegal" },
     { "GET", SIGNED "&bk_nonce=0", "", NULL, 200, 1306000, "Parameter bk_nonce is illegal, it must be a positive integer" },
     { "GET", SIGNED "&bk_nonce=1", "", NULL, 200, 1306000, "Parameter bk_timestamp does not exist" },
@@ -113,6 +114,10 @@ static const struct gate_case gateway[] = {
     { "POST", GATEWAY, AUTH("{" CODE "," SECRET "}"), "{" T "}", 200, 0, NULL },
     { "POST", GATEWAY, "", "{" T "," CODE "," SECRET "}", 200, 0, NULL },
     { "POST", GATEWAY, "X-Bkapi-App-Code: x\r\nX-Bk-Tenant-Id: t\r\n" AUTH("{" CODE "," SECRET "}"), "{" T "}", 200, 0, NULL },
+    { "POST", GATEWAY "?bk_app_code=demo&bk_app_secret=" WORLD_SECRET, "", "{" T "}", 200, 0, NULL },
+    { "POST", GATEWAY "?bk_app_code=demo", "", "{" T "," CODE "," SECRET "}", 400, 1640001,
+      REASON("please provide bk_app_secret or bk_signature to verify app") },
+    { "POST", GATEWAY "?bk_app_code=nobody&bk_app_secret=x", AUTH("{" CODE "," SECRET "}"), "{" T "}", 200, 0, NULL },
     { "POST", GATEWAY, "", "{" T "}", 400, 1640001, REASON("app code cannot be empty") },
     { "POST", GATEWAY, AUTH("{" SECRET "}"), "{" T "}", 400, 1640001, REASON("app code cannot be empty") },
     { "POST", GATEWAY, AUTH("{" CODE "}"), "{" T "}", 400, 1640001, REASON("please provide bk_app_secret or bk_signature to verify app") },
@@ -324,9 +329,12 @@ static void a_body_may_be_so_large(void **state)
         const char *says;
     } cases[] = {
         { "/api/c/compapi/v2/gse/operate_proc_v2/", "", GATE_STRANGE_BODY_MAX,
-          "\"code\":1306406," },
-        { "/api/c/compapi/v2/gse/operate_proc_v2/", DEMO_AUTH, HTTP_BODY_MAX, "\"code\":1306406," },
+          "bytes allowed without credentials in the header X-Bkapi-Authorization\"" },
+        { "/api/c/compapi/v2/gse/operate_proc_v2/", DEMO_AUTH, HTTP_BODY_MAX,
+          "\"code\":1306406,\"message\":\"Parameters error, body: larger than the 41943040 bytes "
+          "allowed here\"" },
         { "/api/v2/proc/operate_proc_multi", DEMO_AUTH, HTTP_BODY_MAX, "\"code\":1641301," },
+        { "/api/v2/proc/operate_proc_multi", AUTH(""), GATE_STRANGE_BODY_MAX, "\"code\":1641301," },
         { ESB, "", 65536, "\"code\":1306406," },
         { "/v1/tokens", "", 65536, "\"code\":\"LIMIT\"," },
     };
@@ -361,6 +369,20 @@ static void a_chunked_body_that_is_too_large_leaves_nothing_behind(void **state)
     assert_int_equal(g->w.api->strange_bytes, 0);
     close(fd);
     buf_free(&out);
+}
+
+/* An object may not have more keys either. */
+static void a_form_has_so_many_pairs(void **state)
+{
+    struct gate_world *g = *state;
+    struct buf form = { 0 };
+
+    buf_puts(&form, "task_id=T&bk_app_code=demo&bk_app_secret=" WORLD_SECRET);
+    while (form.len < 60000)
+        buf_puts(&form, "&a=");
+    world_ask(&g->w, "POST", ESB, "", buf_text(&form));
+    assert_non_null(strstr(g->w.body, "\"message\":\"Parameters error, more than 10000 pairs\""));
+    buf_free(&form);
 }
 
 /* Room for APPS_MAX, whatever is guessed: the oldest goes first. */
@@ -402,6 +424,7 @@ int main(void)
         GATE_TEST(strangers_have_a_share_and_no_more),
         GATE_TEST(a_body_may_be_so_large),
         GATE_TEST(a_chunked_body_that_is_too_large_leaves_nothing_behind),
+        GATE_TEST(a_form_has_so_many_pairs),
         GATE_TEST(guesses_do_not_fill_the_memory),
     };
 

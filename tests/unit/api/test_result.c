@@ -57,6 +57,37 @@ static void put(struct result_world *r, const char *key, int64_t code, const cha
     };
 }
 
+/* A start that fails on all hosts, each with 8 KiB of its output: what is polled every other
+ * second has an end, and the beginning of each text. */
+static void an_answer_has_a_size_however_much_was_said(void **state)
+{
+    enum { N = 6000, SAID = 8192, ANSWER_MAX = 64 << 20 };
+    struct result_world *r = *state;
+    struct task_item *items = xalloc(N * sizeof(*items));
+    char *said = xalloc(SAID + 1), (*keys)[16] = xalloc(N * sizeof(*keys));
+
+    memcpy(said, "start: ", 7);
+    for (size_t i = 7; i < SAID - 1; i += 2)
+        memcpy(said + i, "\xC3\xA4", 2);
+    put(r, "", CODE_CHECK, said);
+    for (size_t i = 0; i < N; i++) {
+        snprintf(keys[i], sizeof(keys[i]), "%zu:n:p", i);
+        items[i] = r->tasks.items[0];
+        items[i].key = keys[i];
+    }
+    r->tasks.info.items = items;
+    r->tasks.info.n = N;
+    world_ask(&r->w, "POST", V2, DEMO_AUTH, "{\"task_id\":\"" ID "\"}");
+    assert_true(r->w.got.len < ANSWER_MAX);
+    assert_non_null(strstr(r->w.body, "\"error_msg\":\"start: \xC3\xA4"));
+    assert_non_null(strstr(r->w.body, "\xC3\xA4 (3998 bytes more are not shown: so many results"));
+    world_ask(&r->w, "GET", "/v1/tasks/" ID, DEMO_AUTH, NULL);
+    assert_true(r->w.got.len < ANSWER_MAX);
+    free(items);
+    free(keys);
+    free(said);
+}
+
 static void keys_are_all_there_once(void **state)
 {
     struct result_world *r = *state;
@@ -168,6 +199,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RESULT_TEST(keys_are_all_there_once),
+        RESULT_TEST(an_answer_has_a_size_however_much_was_said),
         RESULT_TEST(both_apis_and_dialects_give_the_same),
         RESULT_TEST(a_status_has_the_hosts_address),
         RESULT_TEST(a_task_that_is_not_there_is_named),

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "api/api_in.h"
 #include "fake_server.h"
 #include "link/token.h"
 #include "world.h"
@@ -59,6 +60,7 @@ static int setup(void **state)
     put_proc(v, 1, 3, "gse", "p");
     put_proc(v, 2, 4, "web", "p");
     v->procs[3].view.status = PROC_STOPPED;
+    v->procs[4].view.hosted = true;
     world_open(&v->w, &v->fleet, &v->tasks);
     *state = v;
     return 0;
@@ -149,7 +151,6 @@ static void processes_come_page_by_page(void **state)
         { "&host=a1", "a1/gse/p a1/gse/q a1/web/p " },
         { "&host=10.0.0.2", "a2/gse/p " },
         { "&host=0:10.0.0.3", "a3/web/p " },
-        { "&host=nobody", "" },
         { "&namespace=none", "" },
     };
     struct v1_world *v = *state;
@@ -192,11 +193,34 @@ static void an_app_sees_its_own_businesses_and_namespaces(void **state)
     world_ask(&v->w, "GET", "/v1/hosts", LIMITED, NULL);
     assert_null(strstr(v->w.body, "\"a2\""));
     assert_non_null(strstr(v->w.body, "\"a3\""));
+    assert_non_null(strstr(v->w.body, "\"processes\":1,\"running\":1")); /* of a1's three */
+    assert_null(strstr(v->w.body, "\"processes\":3"));
+    world_ask(&v->w, "GET", "/v1/status", LIMITED, NULL);
+    assert_non_null(strstr(v->w.body, "\"hosts\":2,\"online\":1,\"processes\":2,\"running\":2,"
+                                      "\"hosted\":1,"));
     world_ask(&v->w, "GET", "/v1/processes", LIMITED, NULL);
     assert_null(strstr(v->w.body, "\"gse\""));
     assert_non_null(strstr(v->w.body, "\"web\""));
     world_ask(&v->w, "GET", "/v1/processes?host=a2", LIMITED, NULL);
-    assert_string_equal(v->w.body, "{\"processes\":[],\"next\":\"\"}\n");
+    assert_int_equal(v->w.status, 404);
+    assert_non_null(strstr(v->w.body, "host: a2 is no host that we know"));
+}
+
+static void a_host_that_is_removed_is_forgotten(void **state)
+{
+    struct v1_world *v = *state;
+
+    world_admin(&v->w, "POST", "/v1/hosts/remove", "{\"host\":\"10.0.0.9\"}");
+    assert_int_equal(v->w.status, 404);
+    assert_non_null(strstr(v->w.body, "host: 10.0.0.9 is no host that we know"));
+    world_admin(&v->w, "POST", "/v1/hosts/remove", "{\"host\":\"10.0.0.2\"}");
+    assert_int_equal(v->w.status, 200);
+    assert_non_null(strstr(v->w.body, "{\"agent_id\":\"a2\""));
+    get(v, "/v1/hosts");
+    assert_null(strstr(v->w.body, "\"a2\""));
+    assert_non_null(strstr(v->w.body, "\"a3\""));
+    world_ask(&v->w, "POST", "/v1/hosts/remove", DEMO_AUTH, "{\"host\":\"a1\"}");
+    assert_int_equal(v->w.status, 403);
 }
 
 /* clang-format off */
@@ -291,8 +315,8 @@ static void operations_are_held_to_the_apps_limits(void **state)
     world_ask(&v->w, "POST", "/v1/operations", LIMITED, ASK(""));
     assert_int_equal(v->tasks.n_last, 1); /* a2 alone */
     world_ask(&v->w, "POST", "/v1/operations", LIMITED, ASK(",\"hosts\":[\"a1\"]"));
-    assert_non_null(strstr(buf_text(&v->tasks.asked), "on - of gse/p"));
-    assert_non_null(strstr(buf_text(&v->tasks.asked), "code 823"));
+    /* and nothing of how others run theirs, which the results would show */
+    assert_non_null(strstr(buf_text(&v->tasks.asked), "on - of gse/p labels 0 user - code 823 "));
     world_ask(&v->w, "POST", "/v1/operations", LIMITED,
               "{\"operation\":\"stop\",\"namespace\":\"web\",\"name\":\"p\"}");
     assert_int_equal(v->w.status, 403);
@@ -319,7 +343,8 @@ static void a_task_is_shown_whole(void **state)
         strstr(v->w.body,
                "{\"task_id\":\"T:1\",\"app\":\"demo\",\"user\":\"tom\",\"created_ms\":1000,"
                "\"deadline_ms\":2000,\"total\":3,\"left\":1,\"failed\":1,\"items\":[{\"key\":"
-               "\"a1:gse:p\",\"agent_id\":\"a1\",\"namespace\":\"gse\",\"name\":\"p\",\"op_type\":"
+               "\"a1:gse:p\",\"agent_id\":\"a1\",\"cloud_id\":0,\"ip\":\"10.0.0.1\","
+               "\"namespace\":\"gse\",\"name\":\"p\",\"op_type\":"
                "0,\"done\":true,\"code\":0,\"text\":\"success\","),
         v->w.body);
     assert_non_null(strstr(v->w.body, "\"done\":true,\"code\":117,\"text\":\"the agent is not"));
@@ -356,6 +381,8 @@ static void an_app_is_made_and_gets_a_new_secret(void **state)
     const char *ask = "{\"code\":\"kit\",\"permissions\":{\"namespaces\":[\"gse\"]}}";
 
     assert_int_equal(status_with(v, "x"), 401); /* which is remembered, but not for long */
+    world_admin(&v->w, "POST", "/v1/apps?rotate=1", "{\"code\":\"kit\"}");
+    assert_int_equal(v->w.status, 404); /* a name misspelt makes no app */
     world_admin(&v->w, "POST", "/v1/apps", ask);
     assert_int_equal(v->w.status, 200);
     take_secret(v, first);
@@ -404,6 +431,32 @@ static void apps_and_tokens_are_for_admins(void **state)
     assert_int_equal(v->w.status, 403);
 }
 
+/* Who may make apps may make one without limits: so limits and this right exclude each other. */
+static void an_admin_with_limits_is_none(void **state)
+{
+    static const char *const limits[] = { "\"businesses\":[2]", "\"namespaces\":[\"gse\"]" };
+    struct v1_world *v = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+        char permissions[128], ask[256];
+
+        snprintf(permissions, sizeof(permissions), "{\"rights\":[\"read\",\"admin\"],%s}",
+                 limits[i]);
+        snprintf(ask, sizeof(ask), "{\"code\":\"kit\",\"permissions\":%s}", permissions);
+        world_admin(&v->w, "POST", "/v1/apps", ask);
+        assert_int_equal(v->w.status, 400);
+        assert_non_null(strstr(v->w.body, "permissions: the right admin goes without limits"));
+        world_put_app(&v->w, "limited", permissions);
+        apps_forget(v->w.api->apps, "limited");
+        world_ask(&v->w, "GET", "/v1/status", LIMITED, NULL);
+        assert_int_equal(v->w.status, 200);
+        world_ask(&v->w, "POST", "/v1/apps", LIMITED, "{\"code\":\"kit\"}");
+        assert_int_equal(v->w.status, 403);
+        world_ask(&v->w, "POST", "/v1/tokens", LIMITED, "{\"biz_id\":3}");
+        assert_int_equal(v->w.status, 403);
+    }
+}
+
 static void a_wrong_app_is_not_made(void **state)
 {
     static const struct {
@@ -414,6 +467,8 @@ static void a_wrong_app_is_not_made(void **state)
         { "/v1/apps", "{\"code\":\"admin\"}", "code: admin is who comes in by the admin socket" },
         { "/v1/apps?rotate=maybe", "{\"code\":\"a\"}", "rotate: must be true or false" },
         { "/v1/apps?turn=1", "{\"code\":\"a\"}", "turn" },
+        { "/v1/apps?rotate=1", "{\"code\":\"demo\",\"permissions\":{\"rights\":[\"read\"]}}",
+          "permissions: stay as they are with rotate=1" },
         { "/v1/apps", "{\"code\":\"a\",\"permissions\":{\"rights\":[\"fly\"]}}",
           "permissions.rights[0]: must be one of read, operate, admin" },
     };
@@ -434,7 +489,7 @@ static void an_app_is_made_by_one_at_a_time(void **state)
     int fds[2];
     int made = 0, refused = 0;
 
-    world_head(&out, "POST", "/v1/apps?rotate=1", "Content-Length: 14\r\n\r\n{\"code\":\"kit\"}");
+    world_head(&out, "POST", "/v1/apps", "Content-Length: 14\r\n\r\n{\"code\":\"kit\"}");
     for (size_t i = 0; i < 2; i++) {
         fds[i] = world_connect(&v->w, 1);
         assert_int_equal(send(fds[i], buf_data(&out), out.len, 0), (ssize_t)out.len);
@@ -563,6 +618,7 @@ int main(void)
         V1_TEST(hosts_come_page_by_page),
         V1_TEST(processes_come_page_by_page),
         V1_TEST(a_page_goes_on_after_what_has_gone),
+        V1_TEST(a_host_that_is_removed_is_forgotten),
         V1_TEST(an_app_sees_its_own_businesses_and_namespaces),
         V1_TEST(what_is_wrong_has_a_status_and_a_text),
         V1_TEST(an_operation_uses_what_each_host_knows),
@@ -572,6 +628,7 @@ int main(void)
         V1_TEST(an_app_is_made_and_gets_a_new_secret),
         V1_TEST(apps_are_listed_without_secrets),
         V1_TEST(apps_and_tokens_are_for_admins),
+        V1_TEST(an_admin_with_limits_is_none),
         V1_TEST(a_wrong_app_is_not_made),
         V1_TEST(an_app_is_made_by_one_at_a_time),
         V1_TEST(a_token_is_made),

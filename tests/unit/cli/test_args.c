@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 /* cmocka.h needs those before it. */
 #include <cmocka.h>
 
@@ -135,7 +136,10 @@ static void wrong_words_are_refused_by_name(void **state)
         { "holdfast start a/b --host=", "hosts[0]: must not be empty" },
         { "holdfast start a/b --wait", "holdfast start has no --wait" },
         { "holdfast start a/b --no", "--no: no such option" },
-        { "holdfast start a/b -x", "no such option" },
+        { "holdfast start a/b -x", "-x: no such option" },
+        { "holdfast -=x", "-=x: no such option" },
+        { "holdfast ps -json", "-json: no such option; did you mean --json?" },
+        { "holdfast ps --=x", "--: no such option" },
         { "holdfast start a/b --no-wait=yes", "--no-wait: takes no value" },
         { "holdfast start a/b --timeout", "--timeout: needs a value" },
         { "holdfast start a/b --timeout 1y", "--timeout: must be a time" },
@@ -170,6 +174,32 @@ static void wrong_words_are_refused_by_name(void **state)
         buf_free(&json);
         arena_free(&a);
     }
+}
+
+/* As many as a command line can hold. */
+static void very_many_hosts_take_little_memory(void **state)
+{
+    enum { N = 10000, KB_MAX = 64 * 1024 };
+    struct arena a = { 0 };
+    struct rusage before, after;
+    struct err err = { 0 };
+    struct args args;
+    char **argv = arena_alloc(&a, (N + 4) * sizeof(*argv));
+    int argc = 0;
+
+    (void)state;
+    argv[argc++] = arena_strdup(&a, "holdfast");
+    argv[argc++] = arena_strdup(&a, "ps");
+    for (int i = 0; i < N; i++)
+        argv[argc++] = arena_printf(&a, "--host=%d", i);
+    assert_int_equal(getrusage(RUSAGE_SELF, &before), 0);
+    assert_int_equal(args_read(argc, argv, LANG_EN, &a, &args, &err), 0);
+    assert_int_equal(getrusage(RUSAGE_SELF, &after), 0);
+    assert_int_equal(args.hosts.n, N);
+    for (int i = 0; i < N; i++)
+        assert_string_equal(((const struct word *)args.hosts.items)[i].text, argv[i + 2] + 7);
+    assert_true(after.ru_maxrss < before.ru_maxrss + KB_MAX);
+    arena_free(&a);
 }
 
 static void settings_are_handed_on_as_they_are(void **state)
@@ -297,6 +327,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_become_what_is_asked),
         cmocka_unit_test(wrong_words_are_refused_by_name),
+        cmocka_unit_test(very_many_hosts_take_little_memory),
         cmocka_unit_test(settings_are_handed_on_as_they_are),
         cmocka_unit_test(every_setting_has_its_option),
         cmocka_unit_test(every_row_is_whole_and_every_name_its_own),

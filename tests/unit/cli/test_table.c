@@ -74,6 +74,41 @@ static void the_last_column_is_cut_on_a_terminal_alone(void **state)
     out_done(&out);
 }
 
+static void what_matters_least_makes_room_for_why(void **state)
+{
+    static const struct column some[] = {
+        { TEXT_HOST, false },
+        { TEXT_PID, true, .goes = 2 },
+        { TEXT_RESTARTS, true, .goes = 1 },
+        { TEXT_WHY, false },
+    };
+    static const struct {
+        size_t width;
+        const char *head;
+    } cases[] = {
+        { 64, "HOST  PID  RESTARTS  WHY\n" }, /* it fits as it is */
+        { 46, "HOST  PID  WHY\n" },
+        { 38, "HOST  WHY\n" },
+        { 10, "HOST  WHY\n" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct out out = { .lang = LANG_EN, .terminal = true, .width = cases[i].width };
+        struct table t;
+
+        table_init(&t, some, ARRAY_LEN(some));
+        table_add(&t, STYLE_PLAIN, "h");
+        table_add_number(&t, 7);
+        table_add_number(&t, 1);
+        table_add(&t, STYLE_PLAIN, "a reason of forty-three bytes, all of them.");
+        table_put(&t, &out);
+        assert_memory_equal(buf_text(&out.b), cases[i].head, strlen(cases[i].head));
+        table_done(&t);
+        out_done(&out);
+    }
+}
+
 static void a_wide_character_that_does_not_fit_is_left_out_whole(void **state)
 {
     static const struct column one[] = { { TEXT_WHY, false } };
@@ -163,6 +198,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_are_aligned_by_what_is_seen),
         cmocka_unit_test(the_last_column_is_cut_on_a_terminal_alone),
+        cmocka_unit_test(what_matters_least_makes_room_for_why),
         cmocka_unit_test(a_wide_character_that_does_not_fit_is_left_out_whole),
         cmocka_unit_test(colours_do_not_count),
         cmocka_unit_test(a_write_that_fails_is_told_and_not_repeated),
