@@ -9,6 +9,7 @@ import pathlib
 import pty
 import re
 import select
+import shlex
 import shutil
 import signal
 import socket
@@ -133,7 +134,8 @@ def project():
 def test_help_and_what_is_misspelt_build_nothing(project):
     done = project.call("run", "--help")
     assert done.returncode == 0 and "Usage: ./run" in done.stdout and not done.stderr
-    for args, text in [(["--prot", "1"], "no such option: --prot (see --help)"), (["--port", "x"], "must be a number")]:
+    for args, text in [(["--prot", "1"], "no such option: --prot (see --help)"), (["--port", "x"], "must be a number"),
+                       (["--port", "65535"], "must be a number"), (["--data"], "needs a value")]:
         done = project.call("run", *args)
         assert done.returncode == 2 and text in done.stderr and not done.stdout
     assert not (project.root / "build").exists()
@@ -152,7 +154,7 @@ class Run:
         return next(line for line in self.lines if line.startswith(start))
 
     def secret(self):
-        return self.line("API").split()[-1]
+        return self.line("app secret").split()[-1]
 
     def shell(self, *lines):
         done = subprocess.run(["bash", "-c", "\n".join(lines)], text=True, capture_output=True, timeout=TIMEOUT,
@@ -171,13 +173,14 @@ class Run:
 
 def paste(run):
     """The two lines as they are printed, the second again until it is done: the one result."""
-    operate, read = run.line("task=$("), run.line("curl -s ")
+    operate, read = run.line("answer=$("), run.line("curl -s ")
+    answer = run.shell(operate)
+    assert json.loads(answer)["data"]["task_id"].startswith("GSETASK:")
 
     def ended():
-        answer = json.loads(run.shell(operate if not tasks else f"task={tasks[0]}", "echo task=$task >&2", read))
-        result = answer["data"]["0:127.0.0.1:demo:heartd"]
+        got = json.loads(run.shell(f"answer={shlex.quote(answer)}", read))
+        result = got["data"]["0:127.0.0.1:demo:heartd"]
         return result if result["error_code"] != 115 else None
-    tasks = [run.shell(operate, "echo $task").split()[-1]]
     return wait_until(ended, "the task ends")
 
 
@@ -236,6 +239,38 @@ def test_run_works_as_an_ordinary_user_and_says_what_he_can_not(project, termina
     pid, = heartd_pids(data)
     assert os.stat(f"/proc/{pid}").st_uid == NOBODY
     run.end()
+
+
+def test_two_do_not_share_a_folder_and_nothing_is_lost_by_trying(project, terminal, data):
+    run = Run(terminal, [project.root / "run"], data, env=project.env)
+    before = (data / "server.yaml").read_text()
+    for args in ([], ["--fresh"]):
+        done = project.call("run", "--port", str(free_port(2)), "--data", str(data), *args)
+        assert done.returncode == 1 and f"another ./run uses {data}" in done.stderr
+    assert (data / "server.yaml").read_text() == before
+    assert "no processes yet" in run.shell(run.line("export"), "holdfast ps")
+    run.end()
+
+
+def test_what_is_killed_is_started_again(project, terminal, data):
+    run = Run(terminal, [project.root / "run"], data, env=project.env)
+    assert paste(run)["error_code"] == 0
+    pid, = heartd_pids(data)
+    for name in ("agent", "server"):
+        program, = [p for p in children(run.terminal.process.pid) if f"holdfast-{name}" in p[1]]
+        os.kill(program[0], signal.SIGKILL)
+        run.terminal.wait_text(f"holdfast-{name} has ended (exit status 137); starting it again")
+        wait_until(lambda: '"online":true' in run.shell(run.line("export"), "holdfast host list --json || :"),
+                   "all is as it was")
+        assert heartd_pids(data) == [pid]
+    run.end()
+
+
+def children(pid):
+    """(pid, command line) of each."""
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+        pids = [int(p) for p in f.read().split()]
+    return [(p, pathlib.Path(f"/proc/{p}/cmdline").read_text(encoding="utf-8")) for p in pids]
 
 
 def test_run_says_why_it_can_not(project, data):
