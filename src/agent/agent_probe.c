@@ -153,7 +153,7 @@ static void answer(struct agent *a, struct act *act, enum core_found found, stru
 
     shape_defaults(&proc_view_shape, &probe.view);
     if (found == FOUND_IT)
-        view_read(ident.pid, clock_wall_ms(loop_clock(a->loop)), &act->arena, &probe.view);
+        view_read(ident.pid, &act->arena, &probe.view);
     core_on_probe(a->core, act->look.id, &probe, agent_now_ms(a));
 }
 

@@ -55,12 +55,25 @@ static int status_of(const struct end *end)
     return end->kind == END_SIGNAL ? CORE_SIGNALED + end->code : CORE_STATUS_UNKNOWN;
 }
 
+static void log_end(const struct held *h, int status)
+{
+    struct log_field how = log_str("ended", "as nobody can say");
+
+    if (status >= CORE_SIGNALED)
+        how = log_int("signal", status - CORE_SIGNALED);
+    else if (status >= 0)
+        how = log_int("exit_code", status);
+    LOG(h->agent->log, LOG_INFO, h->run ? "a command has ended" : "a process has ended",
+        log_int("pid", h->id.pid), how, log_str("output", h->output));
+}
+
 static void report_end(struct held *h, int status)
 {
     struct agent *a = h->agent;
     struct core_ident ident = { h->id.pid, h->id.start_ticks };
     bool is_watched = h->is_watched;
 
+    log_end(h, status);
     if (h->run)
         run_ended(a, h, status);
     let_go(h);

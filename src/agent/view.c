@@ -48,11 +48,11 @@ static const char *read_cmdline(int64_t pid, struct arena *a)
     return n > 0 ? arena_memdup(a, text, clean(text, (size_t)n)) : "";
 }
 
-static double since_boot_s(void)
+static double seconds_of(clockid_t clock)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_BOOTTIME, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
@@ -67,15 +67,17 @@ static const char *local_time(int64_t wall_s, struct arena *a)
     return arena_strdup(a, text);
 }
 
-static void fill_times(const struct procfs_stat *st, int64_t wall_ms, struct arena *a,
-                       struct proc_view *v)
+/* Both clocks are read at one moment, so that a process that goes on has always begun at
+ * the same second. */
+static void fill_times(const struct procfs_stat *st, struct arena *a, struct proc_view *v)
 {
+    double up_s = seconds_of(CLOCK_BOOTTIME), wall_s = seconds_of(CLOCK_REALTIME);
     double hz = (double)sysconf(_SC_CLK_TCK), cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
-    double age_s = since_boot_s() - (double)st->start_ticks / hz;
+    double age_s = up_s - (double)st->start_ticks / hz;
     double used_s = (double)(st->user_ticks + st->system_ticks) / hz;
 
     v->elapsed_s = age_s > 0 ? (int64_t)age_s : 0;
-    v->start_time = local_time(wall_ms / 1000 - v->elapsed_s, a);
+    v->start_time = local_time((int64_t)(wall_s - age_s), a);
     v->utime = arena_printf(a, "%.2f", (double)st->user_ticks / hz);
     v->stime = arena_printf(a, "%.2f", (double)st->system_ticks / hz);
     if (age_s > 0 && cpus > 0)
@@ -91,7 +93,7 @@ static void fill_memory(const struct procfs_stat *st, struct proc_view *v)
         v->mem_percent = 100 * (double)st->rss_pages / (double)pages;
 }
 
-void view_read(int64_t pid, int64_t wall_ms, struct arena *a, struct proc_view *v)
+void view_read(int64_t pid, struct arena *a, struct proc_view *v)
 {
     struct procfs_stat st;
     struct err why;
@@ -101,6 +103,6 @@ void view_read(int64_t pid, int64_t wall_ms, struct arena *a, struct proc_view *
     v->cmdline = read_cmdline(pid, a);
     v->stat = arena_memdup(a, &st.state, 1);
     v->threads = st.threads;
-    fill_times(&st, wall_ms, a, v);
+    fill_times(&st, a, v);
     fill_memory(&st, v);
 }

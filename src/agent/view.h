@@ -8,6 +8,6 @@
 
 /* Fills command line, state, times, processor and memory; texts live in the arena.  A
  * process that has gone meanwhile leaves them as they were. */
-void view_read(int64_t pid, int64_t wall_ms, struct arena *a, struct proc_view *v);
+void view_read(int64_t pid, struct arena *a, struct proc_view *v);
 
 #endif

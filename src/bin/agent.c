@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/loop.h"
+#include "base/notify.h"
 #include "base/sys.h"
 #include "link/client.h"
 
@@ -145,10 +146,19 @@ static int check_settings(const struct program *p, struct err *err)
 
 /* ---- its life */
 
+static void tell_manager(struct program *p, const char *text)
+{
+    struct err err;
+
+    if (notify(getenv("NOTIFY_SOCKET"), text, &err))
+        LOG(p->log, LOG_WARN, "the service manager can not be told", log_err(&err));
+}
+
 static void on_stop(void *arg, int number)
 {
     struct program *p = arg;
 
+    tell_manager(p, "STOPPING=1");
     LOG(p->log, LOG_INFO, "stopping; the processes live on", log_int("signal", number));
     loop_stop(p->loop);
 }
@@ -200,6 +210,7 @@ static void say_ready(struct program *p)
                user ? user->pw_name : "this user", (unsigned)geteuid());
     }
     fflush(stdout);
+    tell_manager(p, "READY=1");
 }
 
 static int start(struct program *p, struct err *err)

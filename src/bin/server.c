@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/notify.h"
 #include "base/sys.h"
 #include "server/agents.h"
 #include "server/events.h"
@@ -203,6 +204,14 @@ static void on_stop_late(void *arg)
     loop_stop(s->loop);
 }
 
+static void tell_manager(struct server *s, const char *text)
+{
+    struct err err;
+
+    if (notify(getenv("NOTIFY_SOCKET"), text, &err))
+        LOG(s->log, LOG_WARN, "the service manager can not be told", log_err(&err));
+}
+
 static void on_stop(void *arg, int number)
 {
     struct server *s = arg;
@@ -213,6 +222,7 @@ static void on_stop(void *arg, int number)
         return;
     }
     s->stopping = true;
+    tell_manager(s, "STOPPING=1");
     s->draining = 2;
     http_server_drain(s->http, on_empty, s);
     http_server_drain(s->admin_http, on_empty, s);
@@ -298,6 +308,7 @@ static void say_ready(struct server *s, const struct address *at, const struct a
     printf("holdfast-server %s: API %s://%s/, agents %s, data %s; Ctrl-C ends it\n",
            HOLDFAST_VERSION, scheme, text, link_text, s->settings.data_dir);
     fflush(stdout);
+    tell_manager(s, "READY=1");
 }
 
 /* ---- its parts */

@@ -5,6 +5,7 @@ import base64
 import hashlib
 import os
 import signal
+import socket
 import subprocess
 import tempfile
 
@@ -143,3 +144,20 @@ def test_an_ordinary_user_is_told_what_can_not_be_done():
     with tempfile.TemporaryDirectory(prefix="agent-") as folder:
         os.chown(folder, 65534, 65534)
         check_ordinary_user(folder)
+
+
+@pytest.mark.parametrize("name", ["holdfast-agent", "holdfast-server"])
+def test_the_service_manager_is_told(holdfast, tmp_path, name):
+    (tmp_path / "token").touch(mode=0o600)
+    (tmp_path / "token").write_text(make_token())
+    args = {"holdfast-agent": ["--servers", "127.0.0.1:9", "--join-token-file", "token"],
+            "holdfast-server": ["--listen", "127.0.0.1:0"]}[name]
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.settimeout(20)
+        program = holdfast.start(name, "--data-dir", tmp_path / "data", *args, cwd=tmp_path,
+                                 env={"NOTIFY_SOCKET": tmp_path / "notify"})
+        assert manager.recv(100) == b"READY=1"
+        program.signal(signal.SIGTERM)
+        assert manager.recv(100) == b"STOPPING=1"
+        assert program.wait() == 0

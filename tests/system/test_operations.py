@@ -338,3 +338,36 @@ def test_what_the_server_has_lost_the_agent_still_knows(home, daemon):
     ended = wait_until(lambda: (t := home.v1("GET", "/v1/tasks/" + task["task_id"]))["left"] == 0 and t, "it ends")
     assert ended["failed"] == 0, ended
     assert d.wait_pid(but=first)
+
+
+def test_a_process_that_goes_on_has_begun_at_one_time(home, daemon):
+    client = Client(home, home.add_agent(), daemon(), "esb")
+    client.do(0)
+    assert len({client.query()["startTime"] for _ in range(12)}) == 1
+
+
+def test_what_dies_is_in_the_agents_log(home, daemon):
+    d = daemon()
+    agent = home.add_agent()
+    Client(home, agent, d, "esb").do(0)
+    pid = d.wait_pid()
+    os.kill(pid, signal.SIGKILL)
+    assert agent.program.wait_log(text="a process has ended", pid=pid)["signal"] == 9
+    assert agent.program.logs(text="a command has ended")[0]["exit_code"] == 0
+
+
+def test_who_asks_by_another_name_takes_nothing_away(home, daemon):
+    """A look at a hosted process under a second name must not end its hosting."""
+    d = daemon()
+    agent = home.add_agent()
+    client = Client(home, agent, d, "esb")
+    client.do(0)
+    first = d.wait_pid()
+    peek = d.request(agent.ip, 2)
+    peek["meta"] = {"namespace": "other", "name": "peek"}
+    assert home.do(peek)["error_code"] == 0
+    os.kill(first, signal.SIGKILL)
+    second = d.wait_pid(but=first)
+    wait_until(lambda: client.query()["pid"] == second, "it is known by its new pid")
+    client.do(1)
+    assert d.pids() == []
