@@ -48,7 +48,10 @@ struct act *act_new(struct agent *a, enum act_kind kind)
     struct act *act = xalloc(sizeof(*act));
 
     act->kind = kind;
-    TAILQ_INSERT_TAIL(&a->acts, act, link);
+    if (kind == ACT_RUN && a->in_work)
+        TAILQ_INSERT_AFTER(&a->acts, a->in_work, act, link); /* it is its turn */
+    else
+        TAILQ_INSERT_TAIL(&a->acts, act, link);
     agent_wake(a);
     return act;
 }
@@ -163,22 +166,27 @@ static void on_settle(void *agent)
     watch_retry(a);
     (void)disk_flush(a); /* if it is broken, each act knows what that means */
     for (act = TAILQ_FIRST(&a->acts); act; act = next) {
-        next = TAILQ_NEXT(act, link);
-        if (act->waits)
-            continue;
-        if (act->again_ms > now_ms) {
+        bool is_done = false;
+
+        if (!act->waits && act->again_ms > now_ms) {
             agent_retry(a);
-            continue;
-        }
-        if (left-- == 0) {
-            agent_wake(a);
-            break;
-        }
-        if (carry_out(a, act))
-            act_free(a, act);
-        else
+        } else if (!act->waits) {
+            if (left-- == 0) {
+                agent_wake(a);
+                break;
+            }
+            a->in_work = act;
+            is_done = carry_out(a, act);
             act->again_ms = now_ms + RETRY_MS;
+        }
+        next = TAILQ_NEXT(act, link); /* perhaps what has come of it */
+        if (is_done)
+            act_free(a, act);
     }
+    a->in_work = NULL;
+    exes_forget(a->exes);
+    if (a->has_dead)
+        watch_reap(a);
     disk_settle(a);
     sleep_until_due(a);
 }
@@ -193,8 +201,11 @@ static void on_tick(void *agent)
 
 static void on_child(void *agent, int number)
 {
+    struct agent *a = agent;
+
     (void)number;
-    watch_reap(agent);
+    a->has_dead = true;
+    agent_wake(a);
 }
 
 /* ---- the server */
@@ -312,6 +323,7 @@ int agent_new(struct loop *loop, struct log *log, const struct agent_options *o,
     TAILQ_INIT(&a->acts);
     timer_init(&a->settle, on_settle, a);
     timer_init(&a->tick, on_tick, a);
+    a->exes = exes_new();
     a->core = core_new(&hands, a, clock_mono_ms(loop_clock(loop)), clock_wall_ms(loop_clock(loop)));
     if (make_folder(a->o.dir, err) || disk_open(a, err) || open_hands(a, err)) {
         agent_free(a);
@@ -337,6 +349,7 @@ void agent_free(struct agent *a)
         act_free(a, TAILQ_FIRST(&a->acts));
     core_free(a->core);
     spawner_free(a->spawner);
+    exes_free(a->exes);
     outlog_close(a->outlog);
     users_done(&a->users);
     map_free(&a->looking_up);

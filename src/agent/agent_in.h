@@ -21,6 +21,7 @@
 #include "agent/agent_disk.h"
 #include "agent/agent_help.h"
 #include "agent/core.h"
+#include "agent/exes.h"
 #include "agent/ident.h"
 #include "agent/outlog.h"
 #include "agent/spawn.h"
@@ -71,6 +72,9 @@ struct agent {
     struct map looking_up; /* struct job, by user name */
     struct map held;       /* by pid's bytes */
     TAILQ_HEAD(, act) acts;
+    struct act *in_work;
+    struct exes *exes;
+    bool has_dead; /* children that nobody holds may have to be reaped */
     char boot_id[BOOT_ID_SIZE];
     struct timer settle, tick;
     struct arena hello;

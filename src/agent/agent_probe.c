@@ -135,6 +135,7 @@ static int find(struct agent *a, const struct act *act, const struct user *user,
         .start = { .id = watch_ident(a, act->look.start) },
         .is_others = is_others,
         .arg = &asker,
+        .exes = a->exes,
     };
 
     if (!act->look.self.pid)

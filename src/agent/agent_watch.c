@@ -98,7 +98,7 @@ static void on_pidfd(void *held, unsigned ready)
     if (end.kind == END_NOT_YET)
         return;
     report_end(h, status_of(&end));
-    watch_reap(a);
+    a->has_dead = true; /* behind this one others may have waited */
 }
 
 static bool is_held(void *agent, pid_t pid)
@@ -110,6 +110,7 @@ void watch_reap(struct agent *a)
 {
     struct err err;
 
+    a->has_dead = false;
     if (ident_reap_strays(is_held, a, &err))
         LOG(a->log, LOG_WARN, "children that ended can not be taken note of", log_err(&err));
 }

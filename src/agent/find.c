@@ -300,7 +300,8 @@ static int search(const struct find_want *w, const char *source, const char *boo
 
     if (!resolve_folder(&s))
         return no(ret, FIND_NONE, "%s, and %s is no folder to search under", source, w->setup_path);
-    result = procfs_each(on_process, &s, err);
+    result = w->exes ? exes_each(w->exes, s.folder, on_process, &s, err)
+                     : procfs_each(on_process, &s, err);
     if (!result)
         result = s.result;
     if (!result)

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 
+#include "agent/exes.h"
 #include "agent/ident.h"
 #include "agent/user.h"
 #include "base/err.h"
@@ -33,6 +34,7 @@ struct find_want {
     struct find_start start;
     bool (*is_others)(void *arg, const struct ident *id); /* for the search; may be NULL */
     void *arg;
+    struct exes *exes; /* where to look first for who runs what; NULL: nowhere */
 };
 
 enum find_kind {
