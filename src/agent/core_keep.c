@@ -34,7 +34,10 @@ void keep_look(struct kept *k)
 
     if (!c->is_started || !is_kept(k) || k->ident.pid || k->timer.place)
         return;
-    timers_set(&c->timers, &k->timer, c->now_ms + wait_ms);
+    if (wait_ms)
+        timers_set(&c->timers, &k->timer, c->now_ms + wait_ms);
+    else
+        keep_on_time(k);
 }
 
 static void give_up(struct kept *k)
