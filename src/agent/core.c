@@ -129,18 +129,6 @@ void core_forget(struct kept *k)
     free_kept(k);
 }
 
-/* Through JSON and back: the field table knows what is text and what is not. */
-void core_copy_spec(struct arena *a, const struct proc_spec *from, struct proc_spec *to)
-{
-    struct buf json = { 0 };
-    struct err err;
-
-    shape_write(&proc_spec_shape, from, &json);
-    if (shape_read(&proc_spec_shape, buf_data(&json), json.len, 0, a, to, &err))
-        abort(); /* what was read once can be read again */
-    buf_free(&json);
-}
-
 /* ---- what happens */
 
 /* a - b, kept far enough from the ends for what is added later: both come from outside. */

@@ -249,7 +249,7 @@ static void replay_process(struct core *c, const struct process_record *r)
     struct kept *k = core_kept(c, r->meta.space, r->meta.name);
 
     arena_reset(&k->arena);
-    core_copy_spec(&k->arena, &r->spec, &k->spec);
+    proc_spec_copy(&r->spec, &k->arena, &k->spec);
     k->has_spec = r->has_spec;
     k->wanted = r->wanted;
     k->hosted = r->hosted;

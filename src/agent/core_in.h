@@ -87,7 +87,6 @@ struct core {
 struct kept *core_kept(struct core *c, const char *space, const char *name); /* made if need be */
 void core_set_ident(struct kept *k, struct core_ident ident); /* and watch it; pid 0: none */
 void core_forget(struct kept *k); /* one that nobody has registered, and nobody asks about now */
-void core_copy_spec(struct arena *a, const struct proc_spec *from, struct proc_spec *to);
 
 /* core_tell.c */
 bool core_is_known(const struct kept *k); /* it is more than a name somebody asked about */

@@ -139,7 +139,7 @@ static void use_spec(struct op *op)
     if (is_ours(op))
         return; /* it is the one that is there */
     arena_reset(&k->arena);
-    core_copy_spec(&k->arena, &op->command.spec, &k->spec);
+    proc_spec_copy(&op->command.spec, &k->arena, &k->spec);
     k->has_spec = true;
     k->hosted = true;
     k->wanted = PROC_RUNNING;
@@ -531,7 +531,7 @@ struct op *op_new(struct core *c, const struct message_command *command)
     op->command = *command;
     op->command.task = arena_strdup(&op->arena, command->task);
     op->command.meta = k->meta;
-    core_copy_spec(&op->arena, &command->spec, &op->command.spec);
+    proc_spec_copy(&command->spec, &op->arena, &op->command.spec);
     timer_init(&op->timer, on_timer, op);
     TAILQ_INSERT_TAIL(&k->ops, op, link);
     map_put(&c->by_id, (const char *)&op->id, sizeof(op->id), op);

@@ -64,7 +64,7 @@ void op_use_known_spec(struct op *op)
 
     if (*spec->identity.proc_name || !op->kept->has_spec)
         return;
-    core_copy_spec(&op->arena, &op->kept->spec, &known);
+    proc_spec_copy(&op->kept->spec, &op->arena, &known);
     if (spec->has_identity == PRESENCE_GIVEN)
         spec->identity = known.identity;
     else

@@ -2,6 +2,8 @@
 /* proc.c - the shapes of proc.h.  A new field is one line here. */
 #include "model/proc.h"
 
+#include <stdlib.h>
+
 #include "model/rules.h"
 
 #define AT(type, member)  .offset = offsetof(struct type, member)
@@ -204,4 +206,16 @@ struct proc_policy proc_policy_of(const struct proc_spec *spec)
     TAKE(cron_rule, has_cron);
 #undef TAKE
     return p;
+}
+
+/* Through JSON and back: the field table knows what is text and what is not. */
+void proc_spec_copy(const struct proc_spec *from, struct arena *a, struct proc_spec *ret)
+{
+    struct buf json = { 0 };
+    struct err err;
+
+    shape_write(&proc_spec_shape, from, &json);
+    if (shape_read(&proc_spec_shape, buf_data(&json), json.len, 0, a, ret, &err))
+        abort(); /* what was read once can be read again */
+    buf_free(&json);
 }

@@ -105,6 +105,7 @@ struct proc_register {
 /* Of the two blocks of a spec, with defaults: alive_monitor_policy wins where both say
  * something. */
 struct proc_policy proc_policy_of(const struct proc_spec *spec);
+void proc_spec_copy(const struct proc_spec *from, struct arena *a, struct proc_spec *ret);
 
 extern const struct shape proc_operate_shape, proc_operate_batch_shape, proc_register_shape;
 extern const struct shape proc_meta_shape, proc_spec_shape, host_ref_shape, proc_label_shape;

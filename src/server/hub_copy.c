@@ -4,27 +4,14 @@
 
 #include <stdlib.h>
 
-/* Through JSON and back: the field table knows what is text and what is not. */
-static const struct proc_spec *copy_spec(const struct proc_spec *from, struct arena *a)
-{
-    struct proc_spec *to = arena_alloc(a, sizeof(*to));
-    struct buf json = { 0 };
-    struct err err;
-
-    shape_write(&proc_spec_shape, from, &json);
-    if (shape_read(&proc_spec_shape, buf_data(&json), json.len, 0, a, to, &err))
-        abort(); /* what was read once can be read again */
-    buf_free(&json);
-    return to;
-}
-
 void hub_item_copy(struct hub_item *to, const struct hub_item *from, struct map *specs,
                    struct arena *a)
 {
     void *spec = map_find(specs, (const char *)&from->spec, sizeof(from->spec));
 
     if (!spec) {
-        spec = (void *)copy_spec(from->spec, a);
+        spec = arena_alloc(a, sizeof(struct proc_spec));
+        proc_spec_copy(from->spec, a, spec);
         map_put(specs, (const char *)&from->spec, sizeof(from->spec), spec);
     }
     *to = *from;
