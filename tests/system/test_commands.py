@@ -112,7 +112,18 @@ class Project:
         self.env = {"PATH": f"{root / 'bin'}:{os.environ['PATH']}"}
         self.bin = root / "bin"
         self.program("meson", MESON)
-        self.program("ninja", NINJA.format(bin=bin_dir()))
+        self.program("ninja", NINJA.format(bin=self.copy_programs(root / "build/src/bin")))
+
+    @staticmethod
+    def copy_programs(to):
+        """To where every user may read them."""
+        examples = to.parents[1] / "examples"
+        to.mkdir(parents=True)
+        examples.mkdir()
+        for name in ("holdfast", "holdfast-server", "holdfast-agent"):
+            shutil.copy(bin_dir() / name, to)
+        shutil.copy(bin_dir().parents[1] / "examples/heartd", examples)
+        return to
 
     def program(self, name, text):
         (self.bin / name).write_text(text)
