@@ -59,6 +59,8 @@ struct act *act_new(struct agent *a, enum act_kind kind)
 void act_free(struct agent *a, struct act *act)
 {
     TAILQ_REMOVE(&a->acts, act, link);
+    if (act->gone)
+        watch_free_held(act->gone);
     arena_free(&act->arena);
     free(act);
 }
@@ -138,9 +140,7 @@ static bool carry_out(struct agent *a, struct act *act)
     switch (act->kind) {
     case ACT_RUN: return run_carry_out(a, act);
     case ACT_PROBE: return probe_carry_out(a, act);
-    case ACT_GONE:
-        core_on_exit(a->core, act->gone, CORE_STATUS_UNKNOWN, agent_now_ms(a));
-        return true;
+    case ACT_GONE: watch_gone(act->gone); return true;
     }
     return true;
 }
@@ -243,6 +243,7 @@ static const struct core_hands hands = {
     .journal = hand_journal,
     .send = hand_send,
     .run = hand_run,
+    .adopt = hand_adopt,
     .end_run = hand_end_run,
     .probe = hand_probe,
     .watch = hand_watch,

@@ -39,10 +39,10 @@ struct act {
     const char *const *env; /* ACT_RUN: as spawn() wants it */
     struct core_look look;  /* ACT_PROBE */
     struct proc_identity identity;
-    struct core_ident gone; /* ACT_GONE: watched, and not there any more */
-    bool waits;             /* for its user to be looked up */
-    int64_t again_ms;       /* it could not be done, and is not tried before this */
-    bool has_failed;        /* that, or it took too long */
+    struct held *gone; /* ACT_GONE: held, and not there any more */
+    bool waits;        /* for its user to be looked up */
+    int64_t again_ms;  /* it could not be done, and is not tried before this */
+    bool has_failed;   /* that, or it took too long */
     struct err failure;
 };
 
@@ -97,6 +97,7 @@ bool run_carry_out(struct agent *a, struct act *act); /* false: not now, it stay
 void run_ended(struct agent *a, const struct held *h, int status);
 void run_trim_outputs(struct agent *a);
 void hand_run(void *agent, const struct core_run *run);
+void hand_adopt(void *agent, const struct core_adopt *adopt);
 void hand_end_run(void *agent, uint64_t id);
 
 /* agent_probe.c */
@@ -106,7 +107,10 @@ void hand_probe(void *agent, const struct core_look *look);
 /* agent_watch.c */
 struct ident watch_ident(const struct agent *a, struct core_ident ident);
 struct held *watch_hold(struct agent *a, const struct ident *id, int pidfd); /* takes the fd */
+struct held *watch_adopt(struct agent *a, struct core_ident ident); /* gone is told later */
 struct held *watch_find_run(const struct agent *a, uint64_t run);
+void watch_gone(struct held *h); /* that is detached; reports to the core */
+void watch_free_held(struct held *h);
 void watch_retry(struct agent *a); /* those without a descriptor */
 void watch_reap(struct agent *a);
 void watch_done(struct agent *a);

@@ -38,6 +38,7 @@ void hand_run(void *agent, const struct core_run *run)
     act->run.task = arena_strdup(&act->arena, run->task);
     act->run.space = arena_strdup(&act->arena, run->space);
     act->run.name = arena_strdup(&act->arena, run->name);
+    act->run.what = arena_strdup(&act->arena, run->what);
     act->run.line = arena_strdup(&act->arena, run->line);
     act_identity(act, run->identity);
     act->run.identity = &act->identity;
@@ -92,7 +93,7 @@ static bool is_refused(struct agent *a, struct act *act)
 bool run_carry_out(struct agent *a, struct act *act)
 {
     const struct user *user = NULL;
-    struct core_ident ident = { 0 };
+    struct core_began began = { 0 };
     struct held *held;
 
     if (!is_refused(a, act)) {
@@ -101,13 +102,15 @@ bool run_carry_out(struct agent *a, struct act *act)
             return false;
     }
     if (user && !begin(a, act, user, &held, &act->failure))
-        ident = (struct core_ident){ held->id.pid, held->id.start_ticks };
-    LOG(a->log, ident.pid ? LOG_INFO : LOG_WARN,
-        ident.pid ? "a command runs" : "a command can not run",
+        began = (struct core_began){ .ident = { held->id.pid, held->id.start_ticks },
+                                     .out_from = (int64_t)held->out_from };
+    LOG(a->log, began.ident.pid ? LOG_INFO : LOG_WARN,
+        began.ident.pid ? "a command runs" : "a command can not run",
         log_str("namespace", act->run.space), log_str("process", act->run.name),
-        log_str("task", act->run.task), log_int("pid", ident.pid),
-        log_str("error", ident.pid ? "" : act->failure.text));
-    core_on_run(a->core, act->run.id, ident, ident.pid ? NULL : &act->failure, agent_now_ms(a));
+        log_str("task", act->run.task), log_int("pid", began.ident.pid),
+        log_str("error", began.ident.pid ? "" : act->failure.text));
+    core_on_run(a->core, act->run.id, &began, began.ident.pid ? NULL : &act->failure,
+                agent_now_ms(a));
     return true;
 }
 
@@ -120,6 +123,20 @@ void run_ended(struct agent *a, const struct held *h, int status)
         LOG(a->log, LOG_WARN, "what a command said can not be read", log_err(&err));
     core_on_run_end(a->core, h->run, status, buf_text(&output), agent_now_ms(a));
     buf_free(&output);
+}
+
+/* Still a child of ours after an upgrade in place, somebody else's after a crash: then
+ * how it ended may be known to nobody. */
+void hand_adopt(void *agent, const struct core_adopt *adopt)
+{
+    struct agent *a = agent;
+    char name[OUTLOG_NAME_SIZE];
+    struct held *h = watch_adopt(a, adopt->ident);
+
+    output_name(adopt->space, adopt->name, name);
+    h->run = adopt->id;
+    h->output = xstrdup(name);
+    h->out_from = (uint64_t)adopt->out_from;
 }
 
 static void drop_waiting(struct agent *a, uint64_t id)

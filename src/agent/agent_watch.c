@@ -37,13 +37,23 @@ struct held *watch_find_run(const struct agent *a, uint64_t run)
     return NULL;
 }
 
-static void let_go(struct held *h)
+void watch_free_held(struct held *h)
+{
+    free(h->output);
+    free(h);
+}
+
+static void detach(struct held *h)
 {
     map_del(&h->agent->held, (const char *)&h->pid, sizeof(h->pid));
     watch_free(h->watch);
     sys_close(h->pidfd);
-    free(h->output);
-    free(h);
+}
+
+static void let_go(struct held *h)
+{
+    detach(h);
+    watch_free_held(h);
 }
 
 /* ---- the end */
@@ -52,7 +62,9 @@ static int status_of(const struct end *end)
 {
     if (end->kind == END_EXIT)
         return end->code;
-    return end->kind == END_SIGNAL ? CORE_SIGNALED + end->code : CORE_STATUS_UNKNOWN;
+    if (end->kind == END_SIGNAL)
+        return (end->has_core ? CORE_DUMPED : CORE_SIGNALED) + end->code;
+    return CORE_STATUS_UNKNOWN;
 }
 
 static void log_end(const struct held *h, int status)
@@ -60,26 +72,30 @@ static void log_end(const struct held *h, int status)
     struct log_field how = log_str("ended", "as nobody can say");
 
     if (status >= CORE_SIGNALED)
-        how = log_int("signal", status - CORE_SIGNALED);
+        how = log_int("signal", status % CORE_SIGNALED);
     else if (status >= 0)
         how = log_int("exit_code", status);
     LOG(h->agent->log, LOG_INFO, h->run ? "a command has ended" : "a process has ended",
         log_int("pid", h->id.pid), how, log_str("output", h->output));
 }
 
+/* It has been detached. */
 static void report_end(struct held *h, int status)
 {
     struct agent *a = h->agent;
     struct core_ident ident = { h->id.pid, h->id.start_ticks };
-    bool is_watched = h->is_watched;
 
     log_end(h, status);
     if (h->run)
         run_ended(a, h, status);
-    let_go(h);
-    if (is_watched)
+    if (h->is_watched)
         core_on_exit(a->core, ident, status, agent_now_ms(a));
     agent_wake(a);
+}
+
+void watch_gone(struct held *h)
+{
+    report_end(h, CORE_STATUS_UNKNOWN);
 }
 
 static void on_pidfd(void *held, unsigned ready)
@@ -97,7 +113,9 @@ static void on_pidfd(void *held, unsigned ready)
     }
     if (end.kind == END_NOT_YET)
         return;
+    detach(h);
     report_end(h, status_of(&end));
+    watch_free_held(h);
     a->has_dead = true; /* behind this one others may have waited */
 }
 
@@ -146,9 +164,8 @@ static void push_out(struct agent *a, int64_t pid)
 
     if (!old)
         return;
-    if (old->is_watched)
-        act_new(a, ACT_GONE)->gone = (struct core_ident){ old->id.pid, old->id.start_ticks };
-    let_go(old);
+    detach(old);
+    act_new(a, ACT_GONE)->gone = old;
 }
 
 struct held *watch_hold(struct agent *a, const struct ident *id, int pidfd)
@@ -198,20 +215,22 @@ void watch_retry(struct agent *a)
     }
 }
 
-void hand_watch(void *agent, struct core_ident ident)
+struct held *watch_adopt(struct agent *a, struct core_ident ident)
 {
-    struct agent *a = agent;
     struct ident id = watch_ident(a, ident);
     struct held *h = find_pid(a, ident.pid);
 
-    if (h && h->id.start_ticks == ident.start_ticks) {
-        h->is_watched = true;
-        return;
-    }
+    if (h && h->id.start_ticks == ident.start_ticks)
+        return h;
     push_out(a, ident.pid);
     h = new_held(a, &id, -1);
-    h->is_watched = true;
     open_held(h);
+    return h;
+}
+
+void hand_watch(void *agent, struct core_ident ident)
+{
+    watch_adopt(agent, ident)->is_watched = true;
 }
 
 void watch_done(struct agent *a)

@@ -222,14 +222,14 @@ static struct op *op_by_id(struct core *c, uint64_t id)
     return map_find(&c->by_id, (const char *)&id, sizeof(id));
 }
 
-void core_on_run(struct core *c, uint64_t id, struct core_ident ident, const struct err *failure,
-                 int64_t now_ms)
+void core_on_run(struct core *c, uint64_t id, const struct core_began *began,
+                 const struct err *failure, int64_t now_ms)
 {
     struct op *op = op_by_id(c, id);
 
     c->now_ms = now_ms;
     if (op)
-        op_on_run(op, ident, failure);
+        op_on_run(op, began, failure);
 }
 
 void core_on_run_end(struct core *c, uint64_t id, int status, const char *output, int64_t now_ms)
@@ -248,22 +248,6 @@ void core_on_probe(struct core *c, uint64_t id, const struct core_probe *probe, 
     c->now_ms = now_ms;
     if (op)
         op_on_probe(op, probe);
-}
-
-/* A command that an agent before us began is watched like a process. */
-static void on_adopted_exit(struct core *c, struct core_ident ident)
-{
-    struct map_entry *e;
-
-    for (size_t at = 0; (e = map_next(&c->by_id, &at));) {
-        struct op *op = e->value;
-
-        if (op->is_adopted && op->run.pid == ident.pid &&
-            op->run.start_ticks == ident.start_ticks) {
-            op_on_run_end(op, CORE_STATUS_UNKNOWN, "");
-            return;
-        }
-    }
 }
 
 static struct kept *kept_of(const struct core *c, struct core_ident ident)
@@ -286,7 +270,15 @@ void core_on_exit(struct core *c, struct core_ident ident, int status, int64_t n
         if (!TAILQ_EMPTY(&k->ops))
             op_on_exit(TAILQ_FIRST(&k->ops));
     }
-    on_adopted_exit(c, ident);
+}
+
+void core_on_said(struct core *c, struct core_ident ident, const char *output, bool oom,
+                  int64_t now_ms)
+{
+    c->now_ms = now_ms;
+    (void)ident;
+    (void)output;
+    (void)oom;
 }
 
 void core_on_time(struct core *c, int64_t now_ms, int64_t wall_ms)

@@ -21,67 +21,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/core_hands.h"
 #include "base/err.h"
-#include "link/message.h"
-#include "model/proc.h"
 #include "wire/digest.h"
 
 struct core;
-
-/* A process on this boot of this host; pid 0 is none. */
-struct core_ident {
-    int64_t pid, start_ticks;
-};
-
-/* A command to run: its line in its folder as its user, output kept. */
-struct core_run {
-    uint64_t id;
-    const char *task; /* whose command it is; "": a restart of our own making */
-    int64_t item;
-    const char *space, *name, *line; /* of the process it belongs to; what to run */
-    const struct proc_identity *identity;
-    const struct list *env; /* struct proc_env */
-};
-
-/* How a process or a command ended: 0 to 255 is its exit code, CORE_SIGNALED + n
- * means signal n. */
-enum { CORE_STATUS_UNKNOWN = -1, CORE_SIGNALED = 256 };
-
-enum core_found { FOUND_NOTHING, FOUND_IT, FOUND_ANOTHER };
-
-/* What stands where the process should be. */
-struct core_probe {
-    enum core_found found;
-    struct core_ident ident; /* FOUND_IT */
-    const char *why;         /* else: what was found instead, one sentence */
-    struct proc_view view;   /* FOUND_IT: what the kernel says of it */
-};
-
-/* A question: who is it? */
-struct core_look {
-    uint64_t id;
-    const char *space, *name;
-    const struct proc_identity *identity;
-    struct core_ident known; /* found before: while it lives it is the one; pid 0: none */
-    struct core_ident start; /* our last command to start it: what descends from it is ours */
-    struct core_ident self;  /* pid not 0: is this command of ours, or its only child, it? */
-    bool is_renewed;         /* it was restarted: what is found now counts before `known` */
-    bool is_peek;            /* only to tell who watches: nothing is done about what is found */
-};
-
-struct core_hands {
-    /* Appends a record.  A durable one is reported by core_on_durable(), with all
-     * before it; the mark counts records. */
-    uint64_t (*journal)(void *arg, unsigned type, const struct shape *s, const void *record,
-                        bool durable);
-    void (*send)(void *arg, unsigned type, const struct shape *s, const void *message);
-
-    void (*run)(void *arg, const struct core_run *run); /* -> core_on_run(), core_on_run_end() */
-    void (*end_run)(void *arg, uint64_t id);            /* SIGKILL to it and its children */
-    void (*probe)(void *arg, const struct core_look *look); /* -> core_on_probe() */
-    void (*watch)(void *arg, struct core_ident ident);      /* -> core_on_exit(), gone or not */
-    void (*signal)(void *arg, struct core_ident ident, int number, bool with_children);
-};
 
 struct core *core_new(const struct core_hands *hands, void *arg, int64_t now_ms, int64_t wall_ms);
 void core_free(struct core *c);
@@ -109,11 +53,15 @@ void core_each_running(const struct core *c,
 void core_on_link(struct core *c, bool is_up, int64_t now_ms);
 void core_on_message(struct core *c, unsigned type, const void *message, int64_t now_ms);
 void core_on_durable(struct core *c, uint64_t mark, int64_t now_ms);
-void core_on_run(struct core *c, uint64_t id, struct core_ident ident, const struct err *failure,
-                 int64_t now_ms); /* began, or (failure not NULL) could not */
+void core_on_run(struct core *c, uint64_t id, const struct core_began *began,
+                 const struct err *failure, int64_t now_ms); /* failure not NULL: it did not */
 void core_on_run_end(struct core *c, uint64_t id, int status, const char *output, int64_t now_ms);
 void core_on_probe(struct core *c, uint64_t id, const struct core_probe *probe, int64_t now_ms);
 void core_on_exit(struct core *c, struct core_ident ident, int status, int64_t now_ms);
+/* What a process that ended had said last, and whether it was the kernel, out of memory,
+ * that ended it: found out after core_on_exit(), which nobody shall wait for. */
+void core_on_said(struct core *c, struct core_ident ident, const char *output, bool oom,
+                  int64_t now_ms);
 void core_on_time(struct core *c, int64_t now_ms, int64_t wall_ms);
 int64_t core_next_ms(const struct core *c); /* when core_on_time() is due; INT64_MAX: never */
 

@@ -14,7 +14,7 @@ enum { RESEND_MS = 5000, REMEMBER_MS = 60 * 1000 };
 
 struct run_record {
     const char *task;
-    int64_t item, pid, start_ticks;
+    int64_t item, pid, start_ticks, out_from;
 };
 
 struct process_record {
@@ -35,6 +35,7 @@ static const struct field run_fields[] = {
     { "item", .type = FIELD_INT, RUN_AT(item) },
     { "pid", .type = FIELD_INT, RUN_AT(pid) },
     { "start_ticks", .type = FIELD_INT, RUN_AT(start_ticks) },
+    { "out_from", .type = FIELD_INT, RUN_AT(out_from) },
     { 0 },
 };
 static const struct shape run_shape = { "run record", sizeof(struct run_record), run_fields };
@@ -106,7 +107,7 @@ uint64_t book_command(struct op *op)
 void book_run(struct op *op)
 {
     const struct run_record r = { op->command.task, op->command.item, op->run.pid,
-                                  op->run.start_ticks };
+                                  op->run.start_ticks, op->out_from };
 
     if (*op->command.task) {
         put(op->core, RECORD_RUN, &run_shape, &r, false);
@@ -271,6 +272,7 @@ static void replay_run(struct core *c, const struct run_record *r)
         return;
     op->was_running = true;
     op->run = (struct core_ident){ r->pid, r->start_ticks };
+    op->out_from = r->out_from;
     if (r->pid > 0 && op_starts(op))
         op->kept->start = op->run;
 }

@@ -100,7 +100,7 @@ void keep_on_exit(struct kept *k, int status)
     if (status == CORE_STATUS_UNKNOWN)
         snprintf(k->why, sizeof(k->why), "it has ended");
     else if (status >= CORE_SIGNALED)
-        snprintf(k->why, sizeof(k->why), "ended by signal %d", status - CORE_SIGNALED);
+        snprintf(k->why, sizeof(k->why), "ended by signal %d", status % CORE_SIGNALED);
     else
         snprintf(k->why, sizeof(k->why), "ended with exit code %d", status);
     book_process(k);

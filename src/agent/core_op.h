@@ -45,15 +45,15 @@ struct op {
     uint64_t id;   /* of its runs and probes */
     uint64_t mark; /* of the journal, that it waits for */
     int64_t deadline_ms;
-    int64_t self_ms,
-        run_end_ms; /* when its command is asked whether it is the process, and ended */
+    int64_t self_ms, run_end_ms; /* its command is asked whether it is the process, and ended */
+    int64_t check_ms;            /* PHASE_SETTLE: when it is looked at for good */
     struct timer timer;
     struct core_ident run; /* its command; pid 0: none, or it has ended; -1: about to begin */
+    int64_t out_from;      /* where in its file what the command says begins */
     struct core_ident old; /* the process a restart found, which it may have left running */
     bool stops_first;      /* a restart in two halves: this is the first */
     bool was_running;      /* the agent died while it was carried out */
     bool has_acted;        /* something was done that must not be done again */
-    bool is_adopted;       /* its command was begun by an agent before us */
     bool is_late;          /* its command has had its time and is being ended */
     bool is_killed;        /* SIGTERM did not do */
     bool is_durable;       /* the command is in the journal */
@@ -64,7 +64,7 @@ struct op {
 struct op *op_new(struct core *c, const struct message_command *command);
 void op_free(struct op *op);
 void op_begin_next(struct kept *k); /* if none is in work and one may begin */
-void op_on_run(struct op *op, struct core_ident ident, const struct err *failure);
+void op_on_run(struct op *op, const struct core_began *began, const struct err *failure);
 void op_on_run_end(struct op *op, int status, const char *output);
 void op_on_probe(struct op *op, const struct core_probe *probe);
 void op_on_exit(struct op *op); /* the process, not the command */

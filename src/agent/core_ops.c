@@ -213,6 +213,7 @@ static void start_run(struct op *op, const char *line)
                             op->command.item,
                             op->kept->meta.space,
                             op->kept->meta.name,
+                            op_part(op)->name,
                             line,
                             &op->command.spec.identity,
                             &op->command.spec.extra.env };
@@ -283,22 +284,42 @@ static void set_hosting(struct op *op)
     finish(op, CODE_OK, "success");
 }
 
+/* Those who watch hear of it as soon as it can be seen: a daemon may be slow with its pid
+ * file, or have been seen while it was still forking. */
+static void watch_settling(struct op *op)
+{
+    int64_t left_ms = op->check_ms - op->core->now_ms;
+
+    set_timer(op, op_starts(op) && left_ms > PEEK_MS ? PEEK_MS : left_ms);
+    if (op_starts(op))
+        ask_who(op, true);
+}
+
 static void give_time_to_settle(struct op *op)
 {
     struct proc_policy policy = proc_policy_of(&op->command.spec);
+    int64_t check_s = op_starts(op) ? policy.start_check_s : policy.stop_check_s;
 
     op->phase = PHASE_SETTLE;
-    set_timer(op, (op_starts(op) ? policy.start_check_s : policy.stop_check_s) * 1000);
-    if (op_starts(op))
-        ask_who(op, true);
+    op->check_ms = op->core->now_ms + check_s * 1000;
+    watch_settling(op);
+}
+
+static void adopt(struct op *op)
+{
+    const struct core_adopt a = {
+        op->id, op->kept->meta.space, op->kept->meta.name, op_part(op)->name, op->run, op->out_from
+    };
+
+    op->phase = PHASE_RUN;
+    set_run_timer(op);
+    op->core->hands->adopt(op->core->arg, &a);
 }
 
 /* The agent died while this was carried out: it is not run again, we look what
  * has become of it. */
 static void resume(struct op *op)
 {
-    struct core *c = op->core;
-
     op->was_running = false;
     note_old(op);
     if (op->run.pid <= 0 && op->command.op == PROC_OP_RELOAD) {
@@ -306,12 +327,10 @@ static void resume(struct op *op)
     } else if (op->run.pid < 0) {
         op->run = (struct core_ident){ 0 };
         op->phase = PHASE_SETTLE; /* it may or may not have begun: it has all its time */
+        op->check_ms = 0;
         set_timer(op, proc_policy_of(&op->command.spec).op_timeout_s * 1000);
     } else if (op->run.pid) {
-        op->phase = PHASE_RUN;
-        op->is_adopted = true;
-        set_run_timer(op);
-        c->hands->watch(c->arg, op->run);
+        adopt(op);
     } else if (op_rule(op)->outcome == LEAVES_AS_IS) {
         look(op, PHASE_LOOK);
     } else {
@@ -361,7 +380,7 @@ void op_begin_next(struct kept *k)
         begin(op);
 }
 
-void op_on_run(struct op *op, struct core_ident ident, const struct err *failure)
+void op_on_run(struct op *op, const struct core_began *began, const struct err *failure)
 {
     if (op->phase != PHASE_RUN)
         return;
@@ -372,9 +391,10 @@ void op_on_run(struct op *op, struct core_ident ident, const struct err *failure
         finish(op, is_of_contract ? failure->code : CODE_COMMAND, "%s", failure->text);
         return;
     }
-    op->run = ident;
+    op->run = began->ident;
+    op->out_from = began->out_from;
     if (op_starts(op))
-        op->kept->start = ident;
+        op->kept->start = began->ident;
     book_run(op);
 }
 
@@ -456,10 +476,7 @@ static void end_command(struct op *op)
     op->is_late = true;
     op->phase = PHASE_RUN;
     set_timer(op, KILL_MS);
-    if (op->is_adopted)
-        c->hands->signal(c->arg, op->run, SIGKILL, true);
-    else
-        c->hands->end_run(c->arg, op->id);
+    c->hands->end_run(c->arg, op->id);
 }
 
 static void on_run_timer(struct op *op)
@@ -488,6 +505,8 @@ static void on_timer(void *arg)
         finish(op, CODE_TIMEOUT, "not begun: nobody could say in time who is there");
     } else if (op->phase == PHASE_RUN || op->phase == PHASE_SELF) {
         on_run_timer(op);
+    } else if (op->phase == PHASE_SETTLE && c->now_ms < op->check_ms) {
+        watch_settling(op);
     } else if (op->phase == PHASE_SETTLE || (op->phase == PHASE_DYING && op->is_killed)) {
         set_timer(op, proc_policy_of(&op->command.spec).op_timeout_s * 1000);
         look(op, PHASE_CHECK);

@@ -4,11 +4,13 @@
 
 #include "base/mem.h"
 #include "link/join.h"
+#include "link/output.h"
 #include "model/rules.h"
 
 #define AT(type, member) .offset = offsetof(struct message_##type, member)
 
 enum { TASK_MAX_BYTES = 64, TEXT_MAX_BYTES = 16384, ADDRESSES_MAX = 256, PAGE_MAX = 1000 };
+enum { LOG_LINES_MAX = 100000, LOG_MAX_BYTES = 256 * 1024, LOG_TEXT_MAX_BYTES = 3 * LOG_MAX_BYTES };
 
 /* clang-format off */
 static const struct field text_fields[] = {
@@ -108,6 +110,40 @@ static const struct field event_fields[] = {
 };
 const struct shape message_event_shape = { "event", sizeof(struct message_event), event_fields };
 
+static const struct field event_ref_fields[] = {
+    { "id", .type = FIELD_INT, AT(event_ref, id), .flags = FIELD_REQUIRED, .doc = "of the event" },
+    { 0 },
+};
+const struct shape message_event_ref_shape = { "event ref", sizeof(struct message_event_ref), event_ref_fields };
+
+static const struct field log_ask_fields[] = {
+    { "id", .type = FIELD_INT, AT(log_ask, id), .flags = FIELD_REQUIRED, .doc = "comes back with the answer" },
+    { "namespace", .type = FIELD_STR, AT(log_ask, space), .flags = FIELD_REQUIRED, .min = 1, .max = NAME_MAX_BYTES,
+      .doc = "of which process" },
+    { "name", .type = FIELD_STR, AT(log_ask, name), .flags = FIELD_REQUIRED, .min = 1, .max = NAME_MAX_BYTES,
+      .doc = "of which process" },
+    { "what", .type = FIELD_STR, AT(log_ask, what), .max = ID_MAX_BYTES,
+      .doc = "the command whose words are asked for; empty: the process" },
+    { "lines", .type = FIELD_INT, AT(log_ask, lines), .max = LOG_LINES_MAX, .doc = "the last ones; 0: as many as fit" },
+    { "at", .type = FIELD_INT, AT(log_ask, at), .min = -1, .max = INT64_MAX, .fallback = -1,
+      .doc = "what came since this `next`; -1: the end" },
+    { "max_bytes", .type = FIELD_INT, AT(log_ask, max_bytes), .max = LOG_MAX_BYTES, .fallback = LOG_MAX_BYTES,
+      .doc = "no more than this" },
+    { 0 },
+};
+const struct shape message_log_ask_shape = { "log ask", sizeof(struct message_log_ask), log_ask_fields };
+
+static const struct field log_fields[] = {
+    { "id", .type = FIELD_INT, AT(log, id), .flags = FIELD_REQUIRED, .doc = "of the question" },
+    { "code", .type = FIELD_INT, AT(log, code), .doc = "0, or why there is nothing" },
+    { "text", .type = FIELD_STR, AT(log, text), .max = TEXT_MAX_BYTES, .doc = "then the reason, for people" },
+    { "output", .type = FIELD_STR, AT(log, output), .max = LOG_TEXT_MAX_BYTES, .doc = "what it said" },
+    { "next", .type = FIELD_INT, AT(log, next), .doc = "for the next time" },
+    { "has_gap", .type = FIELD_BOOL, AT(log, has_gap), .doc = "what was asked for is there no more" },
+    { 0 },
+};
+const struct shape message_log_shape = { "log", sizeof(struct message_log), log_fields };
+
 static const struct field error_fields[] = {
     { "type", .type = FIELD_INT, AT(error, type), .doc = "of the frame that makes no sense" },
     { "code", .type = FIELD_INT, AT(error, code), .doc = "what is wrong" },
@@ -173,6 +209,9 @@ static const struct {
     [MESSAGE_JOIN]      = { "join",      &message_join_shape },
     [MESSAGE_JOINED]    = { "joined",    &message_joined_shape },
     [MESSAGE_RENEW]     = { "renew",     &message_renew_shape },
+    [MESSAGE_EVENT_STORED] = { "event_stored", &message_event_ref_shape },
+    [MESSAGE_LOG_ASK]   = { "log_ask",   &message_log_ask_shape },
+    [MESSAGE_LOG]       = { "log",       &message_log_shape },
 };
 /* clang-format on */
 

@@ -22,20 +22,23 @@
 enum { LINK_VERSION = 1 };
 
 enum message_type {
-    MESSAGE_HELLO = 1, /* agent: here I am */
-    MESSAGE_WELCOME,   /* server: this is how we talk */
-    MESSAGE_PING,      /* server, in turn */
-    MESSAGE_PONG,      /* agent */
-    MESSAGE_COMMAND,   /* server: do this */
-    MESSAGE_TAKEN,     /* agent: the command is in my journal */
-    MESSAGE_RESULT,    /* agent: this came of it */
-    MESSAGE_STORED,    /* server: the result is in my store */
-    MESSAGE_PROCESSES, /* agent: these have changed, or a page of all of them */
-    MESSAGE_EVENT,     /* agent: this happened */
-    MESSAGE_ERROR,     /* either: what you said makes no sense, or is refused */
-    MESSAGE_JOIN,      /* agent without a certificate: let me in */
-    MESSAGE_JOINED,    /* server: here it is; in answer to renew too */
-    MESSAGE_RENEW,     /* agent: mine ends soon */
+    MESSAGE_HELLO = 1,    /* agent: here I am */
+    MESSAGE_WELCOME,      /* server: this is how we talk */
+    MESSAGE_PING,         /* server, in turn */
+    MESSAGE_PONG,         /* agent */
+    MESSAGE_COMMAND,      /* server: do this */
+    MESSAGE_TAKEN,        /* agent: the command is in my journal */
+    MESSAGE_RESULT,       /* agent: this came of it */
+    MESSAGE_STORED,       /* server: the result is in my store */
+    MESSAGE_PROCESSES,    /* agent: these have changed, or a page of all of them */
+    MESSAGE_EVENT,        /* agent: this happened */
+    MESSAGE_ERROR,        /* either: what you said makes no sense, or is refused */
+    MESSAGE_JOIN,         /* agent without a certificate: let me in */
+    MESSAGE_JOINED,       /* server: here it is; in answer to renew too */
+    MESSAGE_RENEW,        /* agent: mine ends soon */
+    MESSAGE_EVENT_STORED, /* server: I have this event and all before it */
+    MESSAGE_LOG_ASK,      /* server: what has this process said? */
+    MESSAGE_LOG,          /* agent: this */
 };
 
 struct message_hello {
@@ -93,6 +96,10 @@ struct message_event {
     int64_t wall_ms, report_id;
 };
 
+struct message_event_ref {
+    int64_t id;
+};
+
 struct message_error {
     int64_t type, code; /* of the message it is about; of model/code.h */
     const char *text;
@@ -105,6 +112,6 @@ const char *message_name(unsigned type);
 
 extern const struct shape message_hello_shape, message_welcome_shape, message_ping_shape,
     message_command_shape, message_ref_shape, message_result_shape, message_processes_shape,
-    message_event_shape, message_error_shape;
+    message_event_shape, message_event_ref_shape, message_error_shape;
 
 #endif

@@ -23,6 +23,7 @@ static const struct field fields[] = {
     { "restarts", .type = FIELD_INT, AT(restarts), .doc = "since it was last told to start" },
     { "why", .type = FIELD_STR, AT(why), .max = 1024, .flags = FIELD_OMIT_EMPTY,
       .doc = "what it does or does not, and the reason" },
+    { "cause", .type = FIELD_OBJ, AT(cause), .sub = &proc_cause_shape, .doc = "the facts behind `why`" },
     { "cmdline", .type = FIELD_STR, AT(cmdline), .max = 4096, .flags = FIELD_OMIT_EMPTY, .doc = "its command line" },
     { "version", .type = FIELD_STR, AT(version), .max = 1024, .flags = FIELD_OMIT_EMPTY,
       .doc = "output of version_cmd" },
@@ -57,4 +58,5 @@ void proc_view_keep(struct proc_view *v, struct arena *a)
         if (f->type == FIELD_STR)
             *text = arena_strdup(a, *text ? *text : "");
     }
+    proc_cause_keep(&v->cause, a);
 }

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "model/why.h"
 #include "wire/shape.h"
 
 /* Wanted and actual state share their numbers, which are BlueKing's. */
@@ -18,6 +19,7 @@ struct proc_view {
     int64_t pid; /* -1: not running */
     int64_t restarts;
     const char *why; /* one sentence: what it does or does not, and the reason */
+    struct proc_cause cause;
     const char *cmdline, *version, *health, *stat, *start_time, *utime, *stime;
     double cpu_percent, cpu_percent_avg, mem_percent;
     int64_t mem_bytes, threads, elapsed_s;

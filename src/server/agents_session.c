@@ -403,6 +403,9 @@ void session_on_message(struct peer *p, unsigned type, const void *message)
     case MESSAGE_COMMAND:
     case MESSAGE_STORED:
     case MESSAGE_JOIN:
+    case MESSAGE_EVENT_STORED:
+    case MESSAGE_LOG_ASK:
+    case MESSAGE_LOG:
     case MESSAGE_JOINED: break;
     }
     peer_refuse(p, &invalid, "an agent with a session does not say this");

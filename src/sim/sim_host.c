@@ -94,7 +94,7 @@ static void die(struct host *h, struct process *p, int status)
         struct event *e = sim_later(h->sim, 1, h->n, h->life, on_run_end_seen);
 
         e->a = (int64_t)p->run;
-        e->c = status;
+        e->c = p->is_strange ? CORE_STATUS_UNKNOWN : status;
     }
     if (p->is_watched && h->core)
         tell_exit(h, p, status);
@@ -260,7 +260,9 @@ static void on_run_begun(struct event *e)
 {
     struct host *h = &e->sim->hosts[e->host];
 
-    core_on_run(h->core, (uint64_t)e->c, (struct core_ident){ e->a, e->b }, NULL, e->sim->now_ms);
+    const struct core_began began = { .ident = { e->a, e->b } };
+
+    core_on_run(h->core, (uint64_t)e->c, &began, NULL, e->sim->now_ms);
     with_core(h);
 }
 
@@ -280,6 +282,24 @@ static void hand_run(void *arg, const struct core_run *run)
     e->b = p->ticks;
     e->c = (int64_t)run->id;
     carry_out(h, p, run->line);
+}
+
+/* How it ends is known if it is a child still, or the kernel tells; else to nobody. */
+static void hand_adopt(void *arg, const struct core_adopt *a)
+{
+    struct host *h = arg;
+    struct process *p = find_process(h, a->ident.pid);
+
+    if (p && p->is_alive && p->ticks == a->ident.start_ticks) {
+        p->run = a->id;
+        p->run_life = h->life;
+        p->is_strange = sim_chance(h->sim, 50);
+    } else {
+        struct event *e = sim_later(h->sim, 1, h->n, h->life, on_run_end_seen);
+
+        e->a = (int64_t)a->id;
+        e->c = CORE_STATUS_UNKNOWN;
+    }
 }
 
 static void hand_end_run(void *arg, uint64_t id)
@@ -348,8 +368,8 @@ static void hand_signal(void *arg, struct core_ident ident, int number, bool wit
         die_later(h, p, 1 + (int64_t)sim_below(h->sim, 1000), CORE_SIGNALED + SIGTERM);
 }
 
-static const struct core_hands hands = { hand_journal, hand_send,  hand_run,   hand_end_run,
-                                         hand_probe,   hand_watch, hand_signal };
+static const struct core_hands hands = { hand_journal, hand_send,  hand_run,   hand_adopt,
+                                         hand_end_run, hand_probe, hand_watch, hand_signal };
 
 /* ---- its life */
 

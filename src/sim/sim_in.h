@@ -31,9 +31,9 @@ struct event {
 struct process {
     int64_t pid, ticks;
     int key;
-    bool is_alive, is_daemon, is_watched;
-    uint64_t run;      /* of a command: the agent's number for it */
-    uint64_t run_life; /* and of which agent */
+    bool is_alive, is_daemon, is_watched, is_strange; /* strange: nobody hears how it ends */
+    uint64_t run;                                     /* of a command: the agent's number for it */
+    uint64_t run_life;                                /* and of which agent */
 };
 
 struct record {

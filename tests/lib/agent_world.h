@@ -60,6 +60,13 @@ struct world {
     } while (0)
 
 /* build/X/tests/victim, beside the test itself. */
+/* Kills one process, dead or alive; never everybody, whatever a failed test hands us. */
+static inline void world_kill(int64_t pid)
+{
+    assert_true(pid > 1);
+    assert_true(!kill((pid_t)pid, SIGKILL) || errno == ESRCH);
+}
+
 static inline void world_victim_path(char *to, size_t size)
 {
     ssize_t n = readlink("/proc/self/exe", to, size - 1);

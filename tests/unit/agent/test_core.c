@@ -20,6 +20,7 @@
 static struct {
     struct core *core;
     int64_t now_ms, pid, pid_watched;
+    uint64_t adopted;
     uint64_t mark, run, probe;
     char line[64];
     int status; /* of the next command */
@@ -143,8 +144,15 @@ static void hand_signal(void *arg, struct core_ident ident, int number, bool wit
         host.pid = 0;
 }
 
-static const struct core_hands hands = { hand_journal, hand_send,  hand_run,   hand_end_run,
-                                         hand_probe,   hand_watch, hand_signal };
+static void hand_adopt(void *arg, const struct core_adopt *a)
+{
+    (void)arg;
+    host.pid_watched = a->ident.pid;
+    host.adopted = a->id;
+}
+
+static const struct core_hands hands = { hand_journal, hand_send,  hand_run,   hand_adopt,
+                                         hand_end_run, hand_probe, hand_watch, hand_signal };
 
 /* What the command's line does to the process. */
 static void carry_out(void)
@@ -170,7 +178,7 @@ static void answer_probe(void)
 static void answer_run(void)
 {
     host.has_run = false;
-    core_on_run(host.core, host.run, (struct core_ident){ 77, 1 }, NULL, host.now_ms);
+    core_on_run(host.core, host.run, &(struct core_began){ .ident = { 77, 1 } }, NULL, host.now_ms);
     if (host.status == -2)
         return; /* it hangs */
     carry_out();

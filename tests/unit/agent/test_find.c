@@ -181,7 +181,7 @@ static void what_our_own_start_made_is_ours(void **state)
     f.start = (struct find_start){ .cgroup = "/holdfast/not/this" };
     assert_int_equal(find(w, &f).kind, FIND_MISMATCH);
     /* The shell is gone, its session is not. */
-    kill((pid_t)shell.id.pid, SIGKILL);
+    world_kill(shell.id.pid);
     world_end(&shell);
     f.start = (struct find_start){ .id = shell.id };
     got = find(w, &f);
@@ -264,7 +264,7 @@ static void a_process_in_a_container_is_not_meant(void **state)
     assert_int_equal(read(ready[0], &status, 1), 0); /* at its exec, or its end */
     close(ready[0]);
     got = find(w, &f);
-    kill(pid, SIGKILL);
+    world_kill(pid);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
         skip(); /* not allowed here */

@@ -575,6 +575,7 @@ static void what_was_acknowledged_survives_kill_9(void **state)
         pid_t pid = fork();
         int status;
 
+        assert_true(pid >= 0);
         if (pid == 0)
             write_for_ever(s, last, child_seed);
         while (s->flushed < goal && !waitpid(pid, &status, WNOHANG))

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* core_hands.h - what the agent's core (core.h) asks to be done, and what it is told
+ * of it. */
+#ifndef AGENT_CORE_HANDS_H
+#define AGENT_CORE_HANDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "link/message.h"
+#include "model/proc.h"
+
+/* A process on this boot of this host; pid 0 is none. */
+struct core_ident {
+    int64_t pid, start_ticks;
+};
+
+/* A command to run: its line in its folder as its user, output kept. */
+struct core_run {
+    uint64_t id;
+    const char *task; /* whose command it is; "": a restart of our own making */
+    int64_t item;
+    const char *space, *name; /* of the process it belongs to */
+    const char *what, *line;  /* "start", "stop", ...; what to run */
+    const struct proc_identity *identity;
+    const struct list *env; /* struct proc_env */
+};
+
+/* It runs. */
+struct core_began {
+    struct core_ident ident;
+    int64_t out_from; /* where in its file what it says begins */
+    bool fits;        /* it is no shell, and has the name of the process: it may well be it */
+};
+
+/* A command that an agent before us began, and that may still run or have ended. */
+struct core_adopt {
+    uint64_t id; /* of the run, as if it had been begun by hand run() */
+    const char *space, *name, *what;
+    struct core_ident ident;
+    int64_t out_from;
+};
+
+/* How a process or a command ended: 0 to 255 is its exit code, CORE_SIGNALED + n
+ * means signal n, CORE_DUMPED + n that it left a core besides. */
+enum { CORE_STATUS_UNKNOWN = -1, CORE_SIGNALED = 256, CORE_DUMPED = 512 };
+
+enum core_found { FOUND_NOTHING, FOUND_IT, FOUND_ANOTHER };
+
+/* What stands where the process should be. */
+struct core_probe {
+    enum core_found found;
+    struct core_ident ident; /* FOUND_IT */
+    const char *why;         /* else: what was found instead, one sentence */
+    struct proc_view view;   /* FOUND_IT: what the kernel says of it */
+};
+
+/* A question: who is it? */
+struct core_look {
+    uint64_t id;
+    const char *space, *name;
+    const struct proc_identity *identity;
+    struct core_ident known; /* found before: while it lives it is the one; pid 0: none */
+    struct core_ident start; /* our last command to start it: what descends from it is ours */
+    struct core_ident self;  /* pid not 0: is this command of ours, or its only child, it? */
+    bool is_renewed;         /* it was restarted: what is found now counts before `known` */
+    bool is_peek;            /* only to tell who watches: nothing is done about what is found */
+};
+
+struct core_hands {
+    /* Appends a record.  A durable one is reported by core_on_durable(), with all
+     * before it; the mark counts records. */
+    uint64_t (*journal)(void *arg, unsigned type, const struct shape *s, const void *record,
+                        bool durable);
+    void (*send)(void *arg, unsigned type, const struct shape *s, const void *message);
+
+    void (*run)(void *arg, const struct core_run *run);   /* -> core_on_run(), core_on_run_end() */
+    void (*adopt)(void *arg, const struct core_adopt *a); /* -> core_on_run_end() */
+    void (*end_run)(void *arg, uint64_t id);              /* SIGKILL to it and its children */
+    void (*probe)(void *arg, const struct core_look *look); /* -> core_on_probe() */
+    void (*watch)(void *arg, struct core_ident ident);      /* -> core_on_exit(), gone or not */
+    void (*signal)(void *arg, struct core_ident ident, int number, bool with_children);
+};
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* why.h - why a process is as it is: facts that its agent keeps, and the one sentence
+ * made of them.
+ *
+ * The facts travel; the sentence is written where somebody reads it, in his language.
+ * A time of 0 means that it never happened. */
+#ifndef MODEL_WHY_H
+#define MODEL_WHY_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "model/code.h"
+#include "wire/shape.h"
+
+enum { WHY_OUTPUT_BYTES = 512, WHY_OUTPUT_LINES = 3, WHY_TEXT_BYTES = 512 };
+
+struct proc_cause {
+    int64_t since_s; /* it has been running, or not, since then */
+    int64_t doing;   /* enum proc_op of what is in work; -1: nothing */
+
+    /* How it ended last. */
+    int64_t exit_s, exit_pid;
+    int64_t exit_code;   /* -1: not by an exit code, or nobody knows */
+    int64_t exit_signal; /* 0: not by a signal, or nobody knows */
+    bool exit_core;      /* it left a core */
+    bool exit_oom;       /* the kernel ended it because memory was out */
+    const char *output;  /* the last lines it, or the command that failed, had said */
+
+    /* The last operation on it, or restart of our own, that did not succeed. */
+    int64_t failed_s, failed_op, failed_code;
+    const char *failed_text; /* for people; what was found and what was expected, too */
+
+    /* Hosted: tries to pull it up. */
+    int64_t tries;                       /* in a row */
+    int64_t tries_max;                   /* -1: for ever */
+    int64_t next_try_s;                  /* when the next one is; 0: none is planned */
+    bool has_given_up;                   /* and so it is hosted no more */
+    bool has_finished;                   /* a run-once process that did what it was to do */
+    int64_t instances, instances_wanted; /* where several are expected; wanted 0: one is */
+};
+
+extern const struct shape proc_cause_shape;
+
+/* Texts copied into the arena; NULL becomes "". */
+void proc_cause_keep(struct proc_cause *c, struct arena *a);
+
+struct proc_view;
+
+/* "running for 3 h as pid 812; restarted 2 times, the last after signal 11 (core dumped)
+ * at ...".  One line, no full stop at the end; the output is not in it. */
+void why_write(const struct proc_view *v, enum lang lang, int64_t now_s, struct buf *to);
+
+/* Whether it is not as it should be: wanted and status, a failure that still stands. */
+bool why_is_trouble(const struct proc_view *v);
+
+#endif
