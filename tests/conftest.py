@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+import alone
 from holdfast import Holdfast
 
 _kill = os.kill
@@ -16,6 +17,11 @@ def _kill_one(pid, number):
 
 
 os.kill = _kill_one
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    return alone.call(pyfuncitem)
 
 
 @pytest.fixture

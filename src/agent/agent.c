@@ -14,10 +14,11 @@
 #include "base/mem.h"
 #include "base/sys.h"
 
-enum { RETRY_MS = 1000, TICK_MS = 10 * 1000 };
+enum { RETRY_MS = 1000, TICK_MS = 10 * 1000, ACT_TEXT_BYTES = 512 };
 
-/* Acts carried out before the loop has its turn: a start takes about a millisecond. */
-enum { ACTS_AT_ONCE = 32 };
+/* Acts carried out before the loop has its turn, and operations after which memory goes
+ * back to the system, when none is left. */
+enum { ACTS_AT_ONCE = 32, OPS_TRIM = 250 };
 
 int64_t agent_now_ms(struct agent *a)
 {
@@ -43,22 +44,33 @@ void agent_retry(struct agent *a)
 
 /* ---- what is to be done */
 
+bool agent_is_busy(const struct agent *a)
+{
+    return !TAILQ_EMPTY(&a->acts) || !TAILQ_EMPTY(&a->runs) || !TAILQ_EMPTY(&a->starting);
+}
+
 struct act *act_new(struct agent *a, enum act_kind kind)
 {
     struct act *act = xalloc(sizeof(*act));
 
     act->kind = kind;
-    if (kind == ACT_RUN && a->in_work)
-        TAILQ_INSERT_AFTER(&a->acts, a->in_work, act, link); /* it is its turn */
-    else
-        TAILQ_INSERT_TAIL(&a->acts, act, link);
+    act->list = kind == ACT_RUN ? &a->runs : &a->acts;
+    TAILQ_INSERT_TAIL(act->list, act, link);
+    arena_init(&act->arena, ACT_TEXT_BYTES);
     agent_wake(a);
     return act;
 }
 
-void act_free(struct agent *a, struct act *act)
+void act_move(struct act *act, struct act_list *to)
 {
-    TAILQ_REMOVE(&a->acts, act, link);
+    TAILQ_REMOVE(act->list, act, link);
+    act->list = to;
+    TAILQ_INSERT_TAIL(to, act, link);
+}
+
+void act_free(struct act *act)
+{
+    TAILQ_REMOVE(act->list, act, link);
     if (act->gone)
         watch_free_held(act->gone);
     arena_free(&act->arena);
@@ -103,17 +115,11 @@ const struct user *act_user(struct agent *a, struct act *act, const char *name)
     return NULL;
 }
 
-static void on_user(struct agent *a, struct job *job)
+static void hear_user(struct act_list *list, const struct job *job)
 {
-    int64_t now_ms = clock_mono_ms(loop_clock(a->loop));
     struct act *act;
 
-    map_del_str(&a->looking_up, job->user_name);
-    if (!job->has_failed)
-        users_put(&a->users, job->user, now_ms);
-    else if (users_fail(&a->users, job->user_name, &job->err, now_ms))
-        job->has_failed = false;
-    TAILQ_FOREACH(act, &a->acts, link)
+    TAILQ_FOREACH(act, list, link)
     {
         if (!act->waits || strcmp(act->identity.user, job->user_name) != 0)
             continue;
@@ -122,12 +128,34 @@ static void on_user(struct agent *a, struct job *job)
         act->has_failed = job->has_failed;
         act->failure = job->err;
     }
+}
+
+static void on_user(struct agent *a, struct job *job)
+{
+    int64_t now_ms = clock_mono_ms(loop_clock(a->loop));
+
+    map_del_str(&a->looking_up, job->user_name);
+    if (!job->has_failed)
+        users_put(&a->users, job->user, now_ms);
+    else if (users_fail(&a->users, job->user_name, &job->err, now_ms))
+        job->has_failed = false;
+    hear_user(&a->acts, job);
+    hear_user(&a->runs, job);
+    agent_wake(a);
+}
+
+static void on_started(struct agent *a, struct act *act)
+{
+    run_started(a, act);
+    act_free(act);
     agent_wake(a);
 }
 
 static void on_job(struct agent *a, struct job *job)
 {
-    if (job->user_name)
+    if (job->act)
+        on_started(a, job->act);
+    else if (job->user_name)
         on_user(a, job);
     else
         disk_on_sync(a, &job->sync);
@@ -137,12 +165,76 @@ static void on_job(struct agent *a, struct job *job)
 
 static bool carry_out(struct agent *a, struct act *act)
 {
-    switch (act->kind) {
-    case ACT_RUN: return run_carry_out(a, act);
-    case ACT_PROBE: return probe_carry_out(a, act);
-    case ACT_GONE: watch_gone(act->gone); return true;
-    }
+    if (act->kind == ACT_PROBE)
+        return probe_carry_out(a, act);
+    watch_gone(act->gone);
     return true;
+}
+
+/* It waits for somebody, or for its time; then it is looked at again. */
+static bool is_waiting(struct agent *a, const struct act *act, int64_t now_ms)
+{
+    if (!act->waits && act->again_ms > now_ms)
+        agent_retry(a);
+    return act->waits || act->again_ms > now_ms;
+}
+
+/* What comes of one is at the end of the lists. */
+static void carry_out_all(struct agent *a, int64_t now_ms)
+{
+    struct act *act, *next;
+    int left = ACTS_AT_ONCE;
+
+    for (act = TAILQ_FIRST(&a->acts); act; act = next) {
+        bool is_done;
+
+        next = TAILQ_NEXT(act, link);
+        if (is_waiting(a, act, now_ms))
+            continue;
+        if (left-- == 0) {
+            agent_wake(a);
+            break;
+        }
+        is_done = carry_out(a, act);
+        act->again_ms = now_ms + RETRY_MS;
+        next = TAILQ_NEXT(act, link);
+        if (is_done)
+            act_free(act);
+    }
+}
+
+static void run_all(struct agent *a, int64_t now_ms)
+{
+    struct act *act, *next;
+
+    for (act = TAILQ_FIRST(&a->runs); act; act = next) {
+        bool is_alone = TAILQ_EMPTY(&a->starting) && TAILQ_EMPTY(&a->acts) &&
+                        act == TAILQ_FIRST(&a->runs) && !TAILQ_NEXT(act, link);
+
+        next = TAILQ_NEXT(act, link);
+        if (is_waiting(a, act, now_ms))
+            continue;
+        switch (run_carry_out(a, act, is_alone)) {
+        case RUN_WAITS: act->again_ms = now_ms + RETRY_MS; break;
+        case RUN_HAS_NO_ROOM: return; /* there is, when one of the starters is done */
+        case RUN_IS_STARTING: break;
+        case RUN_DONE: act_free(act); break;
+        }
+    }
+}
+
+/* A thousand operations leave much behind that the next thousand, some day, need again. */
+static void give_memory_back(struct agent *a)
+{
+    uint64_t ops = core_at_rest(a->core);
+
+    if (agent_is_busy(a))
+        return;
+    exes_forget(a->exes);
+    if (ops < a->ops_then + OPS_TRIM)
+        return;
+    a->ops_then = ops;
+    mem_give_back();
 }
 
 /* The timer of the core, if nothing is to be done before. */
@@ -156,38 +248,34 @@ static void sleep_until_due(struct agent *a)
     timer_set(a->loop, &a->settle, in_ms);
 }
 
+/* The kernel looks at every child we have to find one that has ended, so now and then has
+ * to do.  One that is being started is not held yet, and no stray for that. */
+static void reap(struct agent *a, int64_t now_ms)
+{
+    if (!TAILQ_EMPTY(&a->starting) || now_ms < a->reap_ms) {
+        agent_retry(a);
+        return;
+    }
+    a->reap_ms = now_ms + RETRY_MS;
+    watch_reap(a);
+}
+
+/* Nothing is run whose record is not in the journal; to look needs none. */
 static void on_settle(void *agent)
 {
     struct agent *a = agent;
-    struct act *act, *next;
     int64_t now_ms = agent_now_ms(a);
-    int left = ACTS_AT_ONCE;
 
     watch_retry(a);
-    (void)disk_flush(a); /* if it is broken, each act knows what that means */
-    for (act = TAILQ_FIRST(&a->acts); act; act = next) {
-        bool is_done = false;
-
-        if (!act->waits && act->again_ms > now_ms) {
-            agent_retry(a);
-        } else if (!act->waits) {
-            if (left-- == 0) {
-                agent_wake(a);
-                break;
-            }
-            a->in_work = act;
-            is_done = carry_out(a, act);
-            act->again_ms = now_ms + RETRY_MS;
-        }
-        next = TAILQ_NEXT(act, link); /* perhaps what has come of it */
-        if (is_done)
-            act_free(a, act);
-    }
-    a->in_work = NULL;
-    exes_forget(a->exes);
+    carry_out_all(a, now_ms);
+    run_all(a, now_ms);
+    watch_bury(a);
     if (a->has_dead)
-        watch_reap(a);
+        reap(a, now_ms);
+    core_tell_now(a->core);
+    upgrade_settle(a);
     disk_settle(a);
+    give_memory_back(a);
     sleep_until_due(a);
 }
 
@@ -195,7 +283,8 @@ static void on_tick(void *agent)
 {
     struct agent *a = agent;
 
-    run_trim_outputs(a);
+    said_on_tick(a->said);
+    trims_on_tick(a->trims);
     timer_set(a->loop, &a->tick, TICK_MS);
 }
 
@@ -205,7 +294,7 @@ static void on_child(void *agent, int number)
 
     (void)number;
     a->has_dead = true;
-    agent_wake(a);
+    agent_retry(a);
 }
 
 /* ---- the server */
@@ -228,6 +317,10 @@ void agent_on_up(struct agent *a, const struct message_welcome *welcome)
 
 void agent_on_message(struct agent *a, unsigned type, const void *message)
 {
+    if (type == MESSAGE_LOG_ASK) {
+        said_answer(a, message);
+        return;
+    }
     core_on_message(a->core, type, message, agent_now_ms(a));
     agent_wake(a);
 }
@@ -249,6 +342,15 @@ static const struct core_hands hands = {
     .watch = hand_watch,
     .signal = hand_signal,
 };
+
+void agent_set(struct agent *a, const struct agent_options *o)
+{
+    a->o.output_max_bytes = o->output_max_bytes;
+    if (o->at_once)
+        core_set_at_once(a->core, o->at_once);
+    proc_set_path(a, o->proc_file);
+    agent_wake(a);
+}
 
 /* Others' files are none of ours to write to, nor ours theirs. */
 static int make_folder(const char *path, struct err *err)
@@ -283,14 +385,34 @@ static void raise_fd_limit(struct agent *a)
         LOG(a->log, LOG_WARN, "the number of open files stays as it is", log_err(&err));
 }
 
+/* The limit first, so that they know of it too. */
+static int open_starters(struct agent *a, struct err *err)
+{
+    raise_fd_limit(a);
+    for (int i = 0; i < STARTERS; i++) {
+        struct spawner *s;
+
+        if (spawner_copy(a->spawner, &s, err))
+            return -1;
+        if (help_new(a, on_job, s, &a->starters[i], err)) {
+            spawner_free(s);
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int open_hands(struct agent *a, struct err *err)
 {
     char *output = xprintf("%s/output", a->o.dir);
     int result = 0;
 
     if (procfs_boot_id(a->boot_id, err) || spawner_new(a->boot_id, &a->spawner, err) ||
-        outlog_open(output, &a->outlog, err) || help_new(a, on_job, &a->syncs, err) ||
-        help_new(a, on_job, &a->lookups, err) || loop_on_signal(a->loop, SIGCHLD, on_child, a, err))
+        outlog_open(output, &a->outlog, err) || help_new(a, on_job, NULL, &a->syncs, err) ||
+        help_new(a, on_job, NULL, &a->lookups, err) ||
+        loop_on_signal(a->loop, SIGCHLD, on_child, a, err))
+        result = -1;
+    else if (open_starters(a, err))
         result = -1;
     else if (sys_prctl(PR_SET_CHILD_SUBREAPER, 1))
         result = err_sys(err, "become child subreaper");
@@ -303,10 +425,16 @@ static void begin(struct agent *a)
     const struct clock *clock = loop_clock(a->loop);
     bool same_boot;
 
-    raise_fd_limit(a);
+    a->said = said_new(a);
+    a->trims = trims_new(a);
     same_boot = !strcmp(a->disk.boot_id, a->boot_id);
 
+    proc_start(a);
+    if (a->o.at_once)
+        core_set_at_once(a->core, a->o.at_once);
     core_start(a->core, same_boot, clock_mono_ms(clock), clock_wall_ms(clock));
+    watch_start(a);
+    proc_started(a);
     disk_start(a, same_boot);
     timer_set(a->loop, &a->tick, TICK_MS);
     agent_wake(a);
@@ -321,9 +449,14 @@ int agent_new(struct loop *loop, struct log *log, const struct agent_options *o,
     a->log = log;
     a->o = *o;
     a->o.dir = xstrdup(o->dir);
+    mem_share_heap(); /* the threads do little with memory: a heap each would be waste */
     TAILQ_INIT(&a->acts);
+    TAILQ_INIT(&a->runs);
+    TAILQ_INIT(&a->starting);
+    TAILQ_INIT(&a->unwatched);
     timer_init(&a->settle, on_settle, a);
     timer_init(&a->tick, on_tick, a);
+    proc_init(a);
     a->exes = exes_new();
     a->core = core_new(&hands, a, clock_mono_ms(loop_clock(loop)), clock_wall_ms(loop_clock(loop)));
     if (make_folder(a->o.dir, err) || disk_open(a, err) || open_hands(a, err)) {
@@ -340,6 +473,9 @@ void agent_free(struct agent *a)
     if (!a)
         return;
     a->disk.is_closing = true;
+    for (int i = 0; i < STARTERS; i++)
+        help_free(a->starters[i]); /* what they have started is written down */
+    upgrade_done(a);
     help_free(a->syncs);
     disk_close(a);
     help_free(a->lookups); /* may take a while, and nothing is lost if nobody waits for it */
@@ -347,10 +483,15 @@ void agent_free(struct agent *a)
     timer_stop(a->loop, &a->tick);
     watch_done(a);
     while (!TAILQ_EMPTY(&a->acts))
-        act_free(a, TAILQ_FIRST(&a->acts));
+        act_free(TAILQ_FIRST(&a->acts));
+    while (!TAILQ_EMPTY(&a->runs))
+        act_free(TAILQ_FIRST(&a->runs));
+    proc_done(a);
     core_free(a->core);
     spawner_free(a->spawner);
     exes_free(a->exes);
+    said_free(a->said);
+    trims_free(a->trims);
     outlog_close(a->outlog);
     users_done(&a->users);
     map_free(&a->looking_up);

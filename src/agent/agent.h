@@ -24,6 +24,8 @@ struct agent;
 struct agent_options {
     const char *dir;
     int64_t output_max_bytes; /* of each process */
+    int64_t at_once;          /* operations; 0: as many as usual */
+    const char *proc_file;    /* agent_proc.h; NULL or "": `.proc` in the folder */
     void (*send)(void *arg, unsigned type, const struct shape *s, const void *message);
     void *arg;
 };
@@ -35,6 +37,9 @@ struct agent_options {
 int agent_new(struct loop *loop, struct log *log, const struct agent_options *o, struct agent **ret,
               struct err *err);
 void agent_free(struct agent *a); /* the journal is on the disk then; NULL is fine */
+
+/* From now on; the folder and send() stay as they were. */
+void agent_set(struct agent *a, const struct agent_options *o);
 
 /* Texts live until the next call, or the agent's end. */
 void agent_fill_hello(struct agent *a, struct message_hello *hello);

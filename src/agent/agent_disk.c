@@ -12,9 +12,6 @@
 #include "agent/agent_in.h"
 #include "base/mem.h"
 
-/* Beside the core's own types; the text of the boot id. */
-enum { RECORD_BOOT = 255 };
-
 enum { COMPACT_BYTES = 4 << 20, COMPACT_TIMES = 4, RETRY_MS = 1000, RETRY_MAX_MS = 30 * 1000 };
 
 /* ---- writing */
@@ -76,6 +73,7 @@ static void put_live(void *agent, struct journal_writer *w)
     journal_put(w, RECORD_BOOT, a->boot_id, strlen(a->boot_id));
     a->disk.writer = w;
     core_compact(a->core);
+    proc_book(a);
     a->disk.writer = NULL;
 }
 
@@ -83,10 +81,12 @@ static int compact(struct agent *a, struct err *err)
 {
     struct disk *d = &a->disk;
 
+    (void)proc_begin(a, true); /* it waits for nothing */
     if (journal_compact(d->journal, put_live, a, err))
         return -1;
     d->live_bytes = journal_size_bytes(d->journal);
     d->wants_sync = false;
+    proc_end(a);
     core_on_durable(a->core, d->records, agent_now_ms(a));
     agent_wake(a);
     return 0;
@@ -129,7 +129,7 @@ void disk_settle(struct agent *a)
     struct err err;
 
     compact_if_large(a);
-    if (disk_flush(a) || !d->wants_sync || d->is_syncing)
+    if (disk_flush(a) || d->is_syncing || !proc_begin(a, false) || !d->wants_sync)
         return;
     job = xalloc(sizeof(*job));
     d->wants_sync = false;
@@ -157,6 +157,7 @@ void disk_on_sync(struct agent *a, const struct journal_sync *s)
     }
     if (d->is_closing)
         return; /* what begins now would not be carried out */
+    proc_end(a);
     core_on_durable(a->core, d->sync_mark, agent_now_ms(a));
     agent_wake(a);
 }
@@ -167,6 +168,8 @@ static int on_record(void *agent, uint8_t type, const char *body, size_t n, stru
 {
     struct agent *a = agent;
 
+    if (type == RECORD_PROC_FILE)
+        return proc_replay(a, body, n, err);
     if (type != RECORD_BOOT)
         return core_replay(a->core, type, body, n, err);
     n = n < BOOT_ID_SIZE ? n : BOOT_ID_SIZE - 1;
@@ -203,6 +206,7 @@ void disk_start(struct agent *a, bool same_boot)
     struct err err;
 
     a->disk.live_bytes = COMPACT_BYTES / COMPACT_TIMES;
+    a->disk.is_started = true;
     if (!same_boot && compact(a, &err))
         break_off(a, &err);
 }
@@ -212,8 +216,15 @@ void disk_close(struct agent *a)
     struct disk *d = &a->disk;
     struct err err;
 
-    if (d->journal && !d->is_broken && !disk_flush(a) && journal_sync(d->journal, INT64_MAX, &err))
-        LOG(a->log, LOG_ERROR, "the journal's end may be lost", log_err(&err));
+    if (d->is_started)
+        (void)proc_begin(a, true); /* whoever edits the file now finds all in it */
+    if (d->journal && !d->is_broken && !disk_flush(a)) {
+        if (journal_sync(d->journal, INT64_MAX, &err))
+            LOG(a->log, LOG_ERROR, "the journal's end may be lost", log_err(&err));
+        else
+            proc_stop(a);
+        (void)disk_flush(a); /* that it was renamed; else it was perhaps */
+    }
     timer_stop(a->loop, &d->retry);
     journal_close(d->journal);
 }

@@ -13,6 +13,9 @@
 
 struct agent;
 
+/* Beside the core's own types: the text of the boot id; agent_proc.c's. */
+enum { RECORD_BOOT = 255, RECORD_PROC_FILE = 254 };
+
 struct disk {
     struct journal *journal;
     struct journal_writer *writer; /* not NULL: a compaction is going on */
@@ -20,7 +23,7 @@ struct disk {
     uint64_t records;              /* so far: the core's marks */
     uint64_t sync_mark;            /* of the sync that is going on */
     uint64_t live_bytes;           /* after the last compaction */
-    bool wants_sync, is_syncing, is_broken, is_closing;
+    bool is_started, wants_sync, is_syncing, is_broken, is_closing;
     int64_t retry_ms;
     struct timer retry;
 };

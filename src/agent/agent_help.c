@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* agent_help.c - a thread for what blocks: syncs of the journal, or users that may have
- * to be asked for over the network. */
+/* agent_help.c - a thread for what blocks: syncs of the journal, users that may have to
+ * be asked for over the network, commands until they are programs. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -19,11 +19,14 @@ struct help {
     pthread_t thread;
     bool is_running;
     size_t on_their_way; /* jobs that have not come back */
+    struct spawner *spawner;
 };
 
-static void work(struct job *job)
+static void work(const struct help *h, struct job *job)
 {
-    if (!job->user_name)
+    if (job->act)
+        run_start(h->agent, job->act, h->spawner);
+    else if (!job->user_name)
         journal_sync_run(&job->sync);
     else if (user_new(job->user_name, &job->user, &job->err))
         job->has_failed = true;
@@ -43,7 +46,7 @@ static void *run(void *arg)
             queue_wait(h->in, -1);
         for (; node; node = next) {
             next = node->next;
-            work((struct job *)node);
+            work(h, (struct job *)node);
             (void)queue_put(h->out, node); /* it holds as many as can be on their way */
         }
     }
@@ -81,7 +84,7 @@ static int start_thread(struct help *h, struct err *err)
     return 0;
 }
 
-int help_new(struct agent *a, help_fn *fn, struct help **ret, struct err *err)
+int help_new(struct agent *a, help_fn *fn, struct spawner *s, struct help **ret, struct err *err)
 {
     struct help *h = xalloc(sizeof(*h));
 
@@ -93,6 +96,7 @@ int help_new(struct agent *a, help_fn *fn, struct help **ret, struct err *err)
         help_free(h);
         return -1;
     }
+    h->spawner = s;
     *ret = h;
     return 0;
 }
@@ -109,6 +113,7 @@ void help_free(struct help *h)
     watch_free(h->watch);
     queue_free(h->in);
     queue_free(h->out);
+    spawner_free(h->spawner);
     free(h);
 }
 
@@ -118,4 +123,9 @@ bool help_do(struct help *h, struct job *job)
         return false;
     h->on_their_way++;
     return queue_put(h->in, &job->node);
+}
+
+size_t help_load(const struct help *h)
+{
+    return h->on_their_way;
 }

@@ -10,12 +10,15 @@
 #include "agent/user.h"
 #include "base/queue.h"
 
+struct act;
 struct agent;
 struct help;
+struct spawner;
 
 struct job {
     struct queue_node node;
-    char *user_name; /* NULL: a sync */
+    struct act *act; /* a command to start, or NULL: */
+    char *user_name; /* a user to look up, or NULL: a sync */
     struct user *user;
     bool has_failed;
     struct err err;
@@ -23,8 +26,11 @@ struct job {
 };
 
 typedef void help_fn(struct agent *a, struct job *job);
-int help_new(struct agent *a, help_fn *fn, struct help **ret, struct err *err);
+
+/* With a spawner, which it takes unless it fails, it starts commands. */
+int help_new(struct agent *a, help_fn *fn, struct spawner *s, struct help **ret, struct err *err);
 void help_free(struct help *h);                /* waits for what is being done, and hands it back */
 bool help_do(struct help *h, struct job *job); /* false: too many wait; it is still the caller's */
+size_t help_load(const struct help *h);        /* jobs that have not come back */
 
 #endif

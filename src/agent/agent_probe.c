@@ -4,6 +4,7 @@
  * A process that was found before is the one as long as it lives.  A command of ours
  * that is still running is it only if its name fits, or its only child's. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/agent_in.h"
@@ -35,8 +36,13 @@ static int see_whether_lives(const struct agent *a, struct core_ident ident, boo
 {
     struct ident id = watch_ident(a, ident);
     struct err why = { .code = ERR_NOT_FOUND };
+    const struct ident *held = watch_alive(a, ident.pid);
     int pidfd = -1;
 
+    if (held && held->start_ticks == ident.start_ticks) {
+        *ret = true;
+        return 0;
+    }
     if (ident.pid && ident_open(&id, a->boot_id, &pidfd, &why) && why.code != ERR_NOT_FOUND &&
         why.code != ERR_DENIED) {
         *err = why;
@@ -121,23 +127,62 @@ static bool is_others(void *arg, const struct ident *id)
     return false;
 }
 
+static bool has_ended(void *arg, int64_t pid)
+{
+    const struct asker *asker = arg;
+
+    return watch_has_ended(asker->a, pid);
+}
+
+static const struct ident *find_held(void *arg, int64_t pid)
+{
+    const struct asker *asker = arg;
+
+    return watch_alive(asker->a, pid);
+}
+
 /* ---- the answer */
 
-static int find(struct agent *a, const struct act *act, const struct user *user,
-                struct find_result *ret, struct err *err)
+/* Several are expected: who are they? */
+static int list_all(struct agent *a, struct act *act, const struct find_want *want, struct err *err)
+{
+    struct core_ident *all;
+    struct ident *found;
+    size_t n;
+
+    if (find_all(want, a->boot_id, &found, &n, err))
+        return -1;
+    all = arena_alloc(&act->arena, (n + 1) * sizeof(*all));
+    for (size_t i = 0; i < n; i++)
+        all[i] = (struct core_ident){ found[i].pid, found[i].start_ticks };
+    free(found);
+    act->all = all;
+    act->n_all = n;
+    return 0;
+}
+
+static int find(struct agent *a, struct act *act, const struct user *user, struct find_result *ret,
+                struct err *err)
 {
     struct asker asker = { a, &act->look };
     const struct find_want want = {
+        .is_of_many = act->look.instances > 1,
         .pid_path = act->identity.pid_path,
         .proc_name = act->identity.proc_name,
         .setup_path = act->identity.setup_path,
         .user = user,
         .start = { .id = watch_ident(a, act->look.start) },
+        .is_doubtful = act->look.is_doubtful,
         .is_others = is_others,
+        .has_ended = has_ended,
+        .find_held = find_held,
         .arg = &asker,
         .exes = a->exes,
+        .asked = { act->look.since_ms, clock_mono_ms(loop_clock(a->loop)) },
     };
 
+    if (act->look.instances > 1 && list_all(a, act, &want, err))
+        return -1;
     if (!act->look.self.pid)
         return find_process(&want, a->boot_id, ret, err);
     if (check_self(a, &want, act->look.self, ret, err))
@@ -150,10 +195,15 @@ static int find(struct agent *a, const struct act *act, const struct user *user,
 static void answer(struct agent *a, struct act *act, enum core_found found, struct core_ident ident,
                    const char *why)
 {
-    struct core_probe probe = { .found = found, .ident = ident, .why = why };
+    struct core_probe probe = { .question = act->look.question,
+                                .found = found,
+                                .ident = ident,
+                                .why = why,
+                                .all = act->all,
+                                .n_all = act->n_all };
 
     shape_defaults(&proc_view_shape, &probe.view);
-    if (found == FOUND_IT)
+    if (found == FOUND_IT && act->look.wants_view)
         view_read(ident.pid, &act->arena, &probe.view);
     core_on_probe(a->core, act->look.id, &probe, agent_now_ms(a));
 }
@@ -162,9 +212,11 @@ static void answer(struct agent *a, struct act *act, enum core_found found, stru
 static void answer_found(struct agent *a, struct act *act, const struct find_result *got,
                          bool knows)
 {
-    if (got->kind == FIND_FOUND)
+    bool is_known = knows && !act->look.self.pid;
+
+    if (got->kind == FIND_FOUND && !(is_known && !act->look.is_renewed))
         answer(a, act, FOUND_IT, (struct core_ident){ got->id.pid, got->id.start_ticks }, NULL);
-    else if (knows && act->look.is_renewed)
+    else if (is_known)
         answer(a, act, FOUND_IT, act->look.known, NULL);
     else
         answer(a, act, got->kind == FIND_NONE ? FOUND_NOTHING : FOUND_ANOTHER,
@@ -178,6 +230,7 @@ static bool ask_again(struct agent *a, struct act *act, const struct err *err)
     LOG(a->log, LOG_WARN, "can not look for a process, trying again",
         log_str("process", act->look.name), log_err(err));
     act->has_failed = false;
+    act->look.since_ms = clock_mono_ms(loop_clock(a->loop));
     agent_retry(a);
     return false;
 }
@@ -192,7 +245,7 @@ bool probe_carry_out(struct agent *a, struct act *act)
 
     if (see_whether_lives(a, look->known, &knows, &err))
         return ask_again(a, act, &err);
-    if (knows && !look->self.pid && !look->is_renewed) {
+    if (knows && !look->self.pid && !look->is_renewed && look->instances < 2) {
         answer(a, act, FOUND_IT, look->known, NULL);
         return true;
     }

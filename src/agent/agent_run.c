@@ -4,19 +4,15 @@
 #include <string.h>
 
 #include "agent/agent_in.h"
+#include "agent/command.h"
 #include "agent/tree.h"
 #include "base/mem.h"
 #include "base/sys.h"
 #include "model/code.h"
 
-/* The file of the process a command belongs to. */
-static void output_name(const char *space, const char *name, char to[OUTLOG_NAME_SIZE])
-{
-    char *key = xprintf("%s:%s", space, name);
-
-    outlog_name(key, to);
-    free(key);
-}
+/* How many a starter is given at a time: enough to be busy until the loop's next turn,
+ * few enough that one which hangs (a dead network disk) takes few with it. */
+enum { STARTS_EACH = 8 };
 
 /* "NAME=value", as spawn() wants them. */
 static const char *const *write_env(const struct list *env, struct arena *a)
@@ -45,35 +41,76 @@ void hand_run(void *agent, const struct core_run *run)
     act->env = write_env(run->env, &act->arena);
 }
 
-static int begin(struct agent *a, const struct act *act, const struct user *user, struct held **ret,
-                 struct err *err)
+/* ---- the start itself, by any thread */
+
+static int start(const struct agent *a, struct act *act, struct spawner *s, struct err *err)
 {
     const struct core_run *run = &act->run;
-    char name[OUTLOG_NAME_SIZE];
-    struct outlog_file out;
     struct spawn_request request = { .command = run->line,
                                      .setup_path = run->identity->setup_path,
-                                     .user = user,
+                                     .user = act->user,
                                      .env = act->env,
                                      .cgroup_fd = -1 };
-    struct spawn_result got;
-    bool trimmed;
     int result;
 
-    output_name(run->space, run->name, name);
-    if (outlog_trim(a->outlog, name, (uint64_t)a->o.output_max_bytes, &trimmed, err) ||
-        outlog_begin(a->outlog, name, user->uid, user->gid, &out, err))
+    if (outlog_append(a->outlog, act->output, act->user->uid, act->user->gid, &request.out_fd,
+                      &act->out_size, err))
         return err_wrap(err, "output of %s:%s", run->space, run->name);
-    request.out_fd = out.fd;
-    result = spawn(a->spawner, &request, &got, err);
-    sys_close(out.fd);
-    if (result)
-        return -1;
-    *ret = watch_hold(a, &got.id, got.pidfd);
-    (*ret)->run = run->id;
-    (*ret)->output = xstrdup(name);
-    (*ret)->out_from = out.from;
-    return 0;
+    result = spawn(s, &request, &act->began, err);
+    sys_close(request.out_fd);
+    return result;
+}
+
+void run_start(const struct agent *a, struct act *act, struct spawner *s)
+{
+    act->has_failed = start(a, act, s, &act->failure) != 0;
+}
+
+/* ---- before and after it */
+
+/* The bound is kept from time to time (agent_trim.c); a disk too full for this is no reason
+ * not to have started a process. */
+static void trim_output(struct agent *a, const struct act *act)
+{
+    uint64_t max_bytes = (uint64_t)a->o.output_max_bytes;
+    struct err ignored;
+    bool trimmed;
+
+    if (act->out_size > max_bytes)
+        (void)outlog_trim(a->outlog, act->output, max_bytes, &trimmed, &ignored);
+}
+
+static void hold(struct agent *a, const struct act *act, struct core_began *ret)
+{
+    const struct core_run *run = &act->run;
+    struct held *held = watch_hold(a, &act->began.id, act->began.pidfd);
+    uint64_t from = act->out_from + act->out_size;
+
+    watch_set_run(held, run->id, act->output, from);
+    trim_output(a, act);
+    *ret = (struct core_began){
+        .ident = { held->id.pid, held->id.start_ticks },
+        .out_from = (int64_t)from,
+        .fits = act->began.is_direct && command_has_name(run->line, run->identity->proc_name),
+    };
+}
+
+void run_started(struct agent *a, struct act *act)
+{
+    struct core_began began = { 0 };
+
+    if (!act->has_failed)
+        hold(a, act, &began);
+    watch_bury(a); /* whose log comes before that of who follows */
+    LOG(a->log, began.ident.pid ? LOG_INFO : LOG_WARN,
+        began.ident.pid ? "a command runs" : "a command can not run",
+        log_str("namespace", act->run.space), log_str("process", act->run.name),
+        log_str("task", act->run.task), log_int("pid", began.ident.pid),
+        log_str("error", began.ident.pid ? "" : act->failure.text));
+    core_on_run(a->core, act->run.id, &began, began.ident.pid ? NULL : &act->failure,
+                agent_now_ms(a));
+    if (act->is_late && began.ident.pid)
+        hand_end_run(a, act->run.id);
 }
 
 /* What is asked for by a task must be written down first; keeping a hosted process
@@ -90,36 +127,65 @@ static bool is_refused(struct agent *a, struct act *act)
     return true;
 }
 
-bool run_carry_out(struct agent *a, struct act *act)
+/* The one with least to do; NULL: all have enough. */
+static struct help *free_starter(const struct agent *a)
+{
+    struct help *best = a->starters[0];
+
+    for (int i = 1; i < STARTERS; i++) {
+        if (help_load(a->starters[i]) < help_load(best))
+            best = a->starters[i];
+    }
+    return help_load(best) < STARTS_EACH ? best : NULL;
+}
+
+static enum run_fate begin(struct agent *a, struct act *act, bool is_alone)
+{
+    struct help *starter = is_alone ? NULL : free_starter(a);
+    struct job *job;
+
+    if (!is_alone && !starter)
+        return RUN_HAS_NO_ROOM;
+    said_name(act->run.space, act->run.name, act->run.what, act->output);
+    act->out_from = outlog_base(a->outlog, act->output);
+    if (is_alone) {
+        run_start(a, act, a->spawner);
+        run_started(a, act);
+        return RUN_DONE;
+    }
+    act->user = user_copy(act->user, &act->arena); /* the one we know may be renewed meanwhile */
+    act_move(act, &a->starting);
+    job = xalloc(sizeof(*job));
+    job->act = act;
+    (void)help_do(starter, job); /* there is room for more than STARTS_EACH */
+    return RUN_IS_STARTING;
+}
+
+enum run_fate run_carry_out(struct agent *a, struct act *act, bool is_alone)
 {
     const struct user *user = NULL;
-    struct core_began began = { 0 };
-    struct held *held;
 
     if (!is_refused(a, act)) {
         user = act_user(a, act, act->identity.user);
         if (!user && !act->has_failed)
-            return false;
+            return RUN_WAITS;
     }
-    if (user && !begin(a, act, user, &held, &act->failure))
-        began = (struct core_began){ .ident = { held->id.pid, held->id.start_ticks },
-                                     .out_from = (int64_t)held->out_from };
-    LOG(a->log, began.ident.pid ? LOG_INFO : LOG_WARN,
-        began.ident.pid ? "a command runs" : "a command can not run",
-        log_str("namespace", act->run.space), log_str("process", act->run.name),
-        log_str("task", act->run.task), log_int("pid", began.ident.pid),
-        log_str("error", began.ident.pid ? "" : act->failure.text));
-    core_on_run(a->core, act->run.id, &began, began.ident.pid ? NULL : &act->failure,
-                agent_now_ms(a));
-    return true;
+    if (!user) {
+        run_started(a, act);
+        return RUN_DONE;
+    }
+    act->user = user;
+    return begin(a, act, is_alone);
 }
 
+/* What it said is for who waits for it, and then to tell what went wrong. */
 void run_ended(struct agent *a, const struct held *h, int status)
 {
     struct buf output = { 0 };
     struct err err;
 
-    if (outlog_tail(a->outlog, h->output, h->out_from, OUTLOG_TAIL_BYTES, &output, &err))
+    if (status != 0 && core_has_run(a->core, h->run) &&
+        outlog_tail(a->outlog, h->output, h->out_from, 0, OUTLOG_TAIL_BYTES, &output, &err))
         LOG(a->log, LOG_WARN, "what a command said can not be read", log_err(&err));
     core_on_run_end(a->core, h->run, status, buf_text(&output), agent_now_ms(a));
     buf_free(&output);
@@ -133,25 +199,29 @@ void hand_adopt(void *agent, const struct core_adopt *adopt)
     char name[OUTLOG_NAME_SIZE];
     struct held *h = watch_adopt(a, adopt->ident);
 
-    output_name(adopt->space, adopt->name, name);
-    h->run = adopt->id;
-    h->output = xstrdup(name);
-    h->out_from = (uint64_t)adopt->out_from;
+    said_name(adopt->space, adopt->name, adopt->what, name);
+    watch_set_run(h, adopt->id, name, (uint64_t)adopt->out_from);
 }
 
 static void drop_waiting(struct agent *a, uint64_t id)
 {
     struct act *act;
 
-    TAILQ_FOREACH(act, &a->acts, link)
+    TAILQ_FOREACH(act, &a->starting, link)
+    act->is_late |= act->run.id == id;
+    TAILQ_FOREACH(act, &a->runs, link)
     {
-        if (act->kind != ACT_RUN || act->run.id != id)
+        if (act->run.id != id)
             continue;
+        if (act->waits)
+            err_set(&act->failure, CODE_TIMEOUT, "user %s: nobody could say in time who that is",
+                    act->identity.user);
+        else
+            err_set(&act->failure, CODE_TIMEOUT,
+                    "not begun in time: the commands before it hang while they are being started");
         act->waits = false;
         act->again_ms = 0;
         act->has_failed = true;
-        err_set(&act->failure, CODE_TIMEOUT, "user %s: nobody could say in time who that is",
-                act->identity.user);
         agent_wake(a);
     }
 }
@@ -163,26 +233,11 @@ void hand_end_run(void *agent, uint64_t id)
     struct err err;
     size_t killed;
 
+    if (h)
+        h->is_killed = true;
     if (!h)
         drop_waiting(a, id);
     else if (tree_kill(&h->id, true, &killed, &err) && err.code != ERR_NOT_FOUND)
         LOG(a->log, LOG_WARN, "a command that took too long can not be ended",
             log_int("pid", h->pid), log_err(&err));
-}
-
-static void trim(void *agent, const char *space, const char *name)
-{
-    struct agent *a = agent;
-    char file[OUTLOG_NAME_SIZE];
-    struct err err;
-    bool trimmed;
-
-    output_name(space, name, file);
-    if (outlog_trim(a->outlog, file, (uint64_t)a->o.output_max_bytes, &trimmed, &err))
-        LOG(a->log, LOG_WARN, "output can not be trimmed", log_err(&err));
-}
-
-void run_trim_outputs(struct agent *a)
-{
-    core_each_running(a->core, trim, a);
 }

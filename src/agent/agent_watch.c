@@ -26,15 +26,18 @@ static struct held *find_pid(const struct agent *a, int64_t pid)
 
 struct held *watch_find_run(const struct agent *a, uint64_t run)
 {
-    struct map_entry *e;
+    return map_find(&a->runs_held, (const char *)&run, sizeof(run));
+}
 
-    for (size_t at = 0; (e = map_next(&a->held, &at));) {
-        struct held *h = e->value;
-
-        if (h->run == run)
-            return h;
-    }
-    return NULL;
+void watch_set_run(struct held *h, uint64_t run, const char *output, uint64_t out_from)
+{
+    if (h->run)
+        map_del(&h->agent->runs_held, (const char *)&h->run, sizeof(h->run));
+    free(h->output);
+    h->run = run;
+    h->output = xstrdup(output);
+    h->out_from = out_from;
+    map_put(&h->agent->runs_held, (const char *)&h->run, sizeof(h->run), h);
 }
 
 void watch_free_held(struct held *h)
@@ -43,11 +46,27 @@ void watch_free_held(struct held *h)
     free(h);
 }
 
-static void detach(struct held *h)
+static void forget(struct held *h)
 {
-    map_del(&h->agent->held, (const char *)&h->pid, sizeof(h->pid));
+    struct agent *a = h->agent;
+
+    map_del(&a->held, (const char *)&h->pid, sizeof(h->pid));
+    if (h->run && watch_find_run(a, h->run) == h)
+        map_del(&a->runs_held, (const char *)&h->run, sizeof(h->run));
+    if (!h->watch)
+        TAILQ_REMOVE(&a->unwatched, h, link);
+}
+
+static void close_held(struct held *h)
+{
     watch_free(h->watch);
     sys_close(h->pidfd);
+}
+
+static void detach(struct held *h)
+{
+    forget(h);
+    close_held(h);
 }
 
 static void let_go(struct held *h)
@@ -67,9 +86,10 @@ static int status_of(const struct end *end)
     return CORE_STATUS_UNKNOWN;
 }
 
-static void log_end(const struct held *h, int status)
+static void log_end(const struct held *h)
 {
     struct log_field how = log_str("ended", "as nobody can say");
+    int status = h->status;
 
     if (status >= CORE_SIGNALED)
         how = log_int("signal", status % CORE_SIGNALED);
@@ -79,23 +99,49 @@ static void log_end(const struct held *h, int status)
         log_int("pid", h->id.pid), how, log_str("output", h->output));
 }
 
-/* It has been detached. */
-static void report_end(struct held *h, int status)
+/* It is not among those that are held any more. */
+static void report_end(struct held *h)
 {
     struct agent *a = h->agent;
     struct core_ident ident = { h->id.pid, h->id.start_ticks };
 
-    log_end(h, status);
     if (h->run)
-        run_ended(a, h, status);
-    if (h->is_watched)
-        core_on_exit(a->core, ident, status, agent_now_ms(a));
+        run_ended(a, h, h->status);
+    if (h->is_watched) {
+        said_on_exit(a, h, h->status);
+        core_on_exit(a->core, ident, h->status, agent_now_ms(a));
+    }
     agent_wake(a);
 }
 
 void watch_gone(struct held *h)
 {
-    report_end(h, CORE_STATUS_UNKNOWN);
+    h->status = CORE_STATUS_UNKNOWN;
+    log_end(h);
+    report_end(h);
+}
+
+bool watch_has_ended(const struct agent *a, int64_t pid)
+{
+    return map_find(&a->ended, (const char *)&pid, sizeof(pid)) != NULL;
+}
+
+/* Whoever takes its place is started first. */
+void watch_bury(struct agent *a)
+{
+    struct map_entry *e;
+    struct end end;
+    struct err err;
+
+    for (size_t at = 0; (e = map_next(&a->ended, &at));) {
+        struct held *h = e->value;
+
+        map_del(&a->ended, (const char *)&h->pid, sizeof(h->pid));
+        (void)ident_end(h->pidfd, &end, &err); /* what can not be reaped is a stray now */
+        close_held(h);
+        log_end(h);
+        watch_free_held(h);
+    }
 }
 
 static void on_pidfd(void *held, unsigned ready)
@@ -104,24 +150,48 @@ static void on_pidfd(void *held, unsigned ready)
     struct agent *a = h->agent;
     struct end end;
     struct err err;
+    bool is_left = false;
 
     (void)ready;
-    if (ident_end(h->pidfd, &end, &err)) {
+    if (watch_has_ended(a, h->pid))
+        return;
+    if (ident_look_at_end(h->pidfd, &end, &is_left, &err)) {
         LOG(a->log, LOG_WARN, "how a process ended can not be told", log_int("pid", h->pid),
             log_err(&err));
         end = (struct end){ .kind = END_UNKNOWN };
     }
     if (end.kind == END_NOT_YET)
         return;
-    detach(h);
-    report_end(h, status_of(&end));
-    watch_free_held(h);
+    h->status = status_of(&end);
     a->has_dead = true; /* behind this one others may have waited */
+    forget(h);
+    if (is_left) {
+        map_put(&a->ended, (const char *)&h->pid, sizeof(h->pid), h);
+        report_end(h);
+        return;
+    }
+    close_held(h);
+    log_end(h);
+    report_end(h);
+    watch_free_held(h);
+}
+
+/* As long as its descriptor says that it lives, nobody else has its pid. */
+const struct ident *watch_alive(const struct agent *a, int64_t pid)
+{
+    const struct held *h = find_pid(a, pid);
+    struct pollfd p = { .fd = h ? h->pidfd : -1, .events = POLLIN };
+
+    return p.fd >= 0 && !sys_poll(&p, 1, 0) ? &h->id : NULL;
 }
 
 static bool is_held(void *agent, pid_t pid)
 {
-    return find_pid(agent, pid) != NULL;
+    const struct agent *a = agent;
+    int64_t key = pid;
+
+    return find_pid(a, pid) || map_find(&a->unclaimed, (const char *)&key, sizeof(key)) ||
+           upgrade_is_held(a, pid);
 }
 
 void watch_reap(struct agent *a)
@@ -137,12 +207,16 @@ void watch_reap(struct agent *a)
 
 static int attach(struct held *h, struct err *err)
 {
-    if (!watch_new(h->agent->loop, h->pidfd, on_pidfd, h, &h->watch, err) &&
-        !watch_want(h->watch, WATCH_READ, err))
-        return 0;
-    watch_free(h->watch);
-    h->watch = NULL;
-    return -1;
+    struct watch *watch = NULL;
+
+    if (watch_new(h->agent->loop, h->pidfd, on_pidfd, h, &watch, err) ||
+        watch_want(watch, WATCH_READ, err)) {
+        watch_free(watch);
+        return -1;
+    }
+    h->watch = watch;
+    TAILQ_REMOVE(&h->agent->unwatched, h, link);
+    return 0;
 }
 
 static struct held *new_held(struct agent *a, const struct ident *id, int pidfd)
@@ -153,6 +227,7 @@ static struct held *new_held(struct agent *a, const struct ident *id, int pidfd)
     h->pid = id->pid;
     h->id = *id;
     h->pidfd = pidfd;
+    TAILQ_INSERT_TAIL(&a->unwatched, h, link);
     map_put(&a->held, (const char *)&h->pid, sizeof(h->pid), h);
     return h;
 }
@@ -189,7 +264,7 @@ static void open_held(struct held *h)
     struct agent *a = h->agent;
     struct err err;
 
-    if (h->pidfd < 0 && ident_open(&h->id, a->boot_id, &h->pidfd, &err)) {
+    if (h->pidfd < 0 && ident_adopt(&h->id, a->boot_id, &h->pidfd, &err)) {
         if (err.code == ERR_NOT_FOUND || err.code == ERR_DENIED) {
             push_out(a, h->pid);
             agent_wake(a);
@@ -205,13 +280,11 @@ static void open_held(struct held *h)
 
 void watch_retry(struct agent *a)
 {
-    struct map_entry *e;
+    struct held *h, *next;
 
-    for (size_t at = 0; (e = map_next(&a->held, &at));) {
-        struct held *h = e->value;
-
-        if (!h->watch)
-            open_held(h);
+    for (h = TAILQ_FIRST(&a->unwatched); h; h = next) {
+        next = TAILQ_NEXT(h, link);
+        open_held(h);
     }
 }
 
@@ -220,6 +293,7 @@ struct held *watch_adopt(struct agent *a, struct core_ident ident)
     struct ident id = watch_ident(a, ident);
     struct held *h = find_pid(a, ident.pid);
 
+    free(map_del(&a->unclaimed, (const char *)&ident.pid, sizeof(ident.pid)));
     if (h && h->id.start_ticks == ident.start_ticks)
         return h;
     push_out(a, ident.pid);
@@ -233,13 +307,36 @@ void hand_watch(void *agent, struct core_ident ident)
     watch_adopt(agent, ident)->is_watched = true;
 }
 
+/* It is adopted when its command is known to be durable; until then its exit code, if it
+ * has ended, is not to be thrown away. */
+static void leave_for_later(void *agent, struct core_ident ident)
+{
+    struct agent *a = agent;
+    int64_t *pid = xalloc(sizeof(*pid));
+
+    *pid = ident.pid;
+    free(map_put(&a->unclaimed, (const char *)pid, sizeof(*pid), pid));
+}
+
+void watch_start(struct agent *a)
+{
+    core_each_unclaimed(a->core, leave_for_later, a);
+    a->has_dead = true; /* since a program before us, in this process */
+}
+
 void watch_done(struct agent *a)
 {
     struct map_entry *e;
 
     for (size_t at = 0; (e = map_next(&a->held, &at));)
         let_go(e->value);
+    watch_bury(a);
     map_free(&a->held);
+    map_free(&a->runs_held);
+    map_free(&a->ended);
+    for (size_t at = 0; (e = map_next(&a->unclaimed, &at));)
+        free(e->value);
+    map_free(&a->unclaimed);
 }
 
 /* ---- signals */
@@ -261,10 +358,13 @@ void hand_signal(void *agent, struct core_ident ident, int number, bool with_chi
 {
     struct agent *a = agent;
     struct ident id = watch_ident(a, ident);
+    struct held *h = find_pid(a, ident.pid);
     struct err err;
     size_t killed;
     int result;
 
+    if (h && h->id.start_ticks == ident.start_ticks)
+        h->is_killed = number == SIGKILL;
     (void)disk_flush(a);
     result = with_children && number == SIGKILL ? tree_kill(&id, true, &killed, &err)
                                                 : send_signal(&id, number, &err);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/sys.h"
 
 static bool is_blank(char c)
@@ -54,6 +55,15 @@ char **command_words(const char *line, struct arena *a)
     return words;
 }
 
+bool command_has_name(const char *line, const char *name)
+{
+    const char *word = line + strspn(line, " \t");
+    size_t word_n = strcspn(word, " \t"), n = strlen(name);
+
+    return n > 0 && word_n >= n && !memcmp(word + word_n - n, name, n) &&
+           (word_n == n || word[word_n - n - 1] == '/');
+}
+
 /* Of what the path was found to lead to, and nothing that has taken its place. */
 static bool begins_as_program(int path_fd)
 {
@@ -69,16 +79,51 @@ static bool begins_as_program(int path_fd)
     return n == sizeof(head) && (!memcmp(head, "\177ELF", 4) || !memcmp(head, "#!", 2));
 }
 
+static bool may_be_run(const struct stat *st)
+{
+    return S_ISREG(st->st_mode) && (st->st_mode & 0111);
+}
+
+static size_t place_of(const struct command_cache *c, const struct stat *st)
+{
+    return st->st_ino % ARRAY_LEN(c->seen);
+}
+
+/* Whatever is done to a file changes its ctime, which nobody can set. */
+static bool is_seen(const struct command_cache *c, const struct stat *st)
+{
+    size_t i = place_of(c, st);
+
+    return c->seen[i].ino == st->st_ino && c->seen[i].dev == st->st_dev &&
+           c->seen[i].size == st->st_size && c->seen[i].changed.tv_sec == st->st_ctim.tv_sec &&
+           c->seen[i].changed.tv_nsec == st->st_ctim.tv_nsec;
+}
+
+static void note_seen(struct command_cache *c, const struct stat *st)
+{
+    size_t i = place_of(c, st);
+
+    c->seen[i].dev = st->st_dev;
+    c->seen[i].ino = st->st_ino;
+    c->seen[i].size = st->st_size;
+    c->seen[i].changed = st->st_ctim;
+}
+
 /* Whether the kernel would run it without a shell's help.  A pipe or a device is
  * not opened: that alone can do things. */
-static bool is_program(const char *file)
+static bool is_program(const char *file, struct command_cache *cache)
 {
-    int fd = sys_open(file, O_PATH, 0);
     struct stat st;
-    bool is = fd >= 0 && !sys_fstat(fd, &st) && S_ISREG(st.st_mode) && (st.st_mode & 0111) &&
-              begins_as_program(fd);
+    bool is;
+    int fd;
 
+    if (cache && !sys_stat(file, &st) && may_be_run(&st) && is_seen(cache, &st))
+        return true;
+    fd = sys_open(file, O_PATH, 0);
+    is = fd >= 0 && !sys_fstat(fd, &st) && may_be_run(&st) && begins_as_program(fd);
     sys_close(fd);
+    if (is && cache)
+        note_seen(cache, &st);
     return is;
 }
 
@@ -91,15 +136,15 @@ static const char *search_for(const char *name, const char *search, struct arena
         size_t n = strcspn(p, ":");
         const char *file = arena_printf(a, "%.*s/%s", (int)n, p, name);
 
-        if (*p == '/' && !sys_stat(file, &st) && S_ISREG(st.st_mode) && (st.st_mode & 0111))
+        if (*p == '/' && !sys_stat(file, &st) && may_be_run(&st))
             return file;
         p += n + (p[n] == ':');
     }
     return NULL;
 }
 
-static bool plan_direct(char **words, const char *setup_path, const char *search, struct arena *a,
-                        struct command *ret)
+static bool plan_direct(char **words, const char *setup_path, const char *search,
+                        struct command_cache *cache, struct arena *a, struct command *ret)
 {
     const char *name = words[0], *file = name, *path = name;
 
@@ -107,19 +152,19 @@ static bool plan_direct(char **words, const char *setup_path, const char *search
         file = path = search_for(name, search, a);
     else if (name[0] != '/')
         file = arena_printf(a, "%s/%s", setup_path, name);
-    if (!file || !is_program(file))
+    if (!file || !is_program(file, cache))
         return false;
     *ret = (struct command){ path, file, words, true };
     return true;
 }
 
-void command_plan(const char *line, const char *setup_path, const char *search, struct arena *a,
-                  struct command *ret)
+void command_plan(const char *line, const char *setup_path, const char *search,
+                  struct command_cache *cache, struct arena *a, struct command *ret)
 {
     static const char shell[] = "/bin/sh";
     char **argv = command_words(line, a);
 
-    if (argv && plan_direct(argv, setup_path, search, a, ret))
+    if (argv && plan_direct(argv, setup_path, search, cache, a, ret))
         return;
     argv = arena_alloc(a, 4 * sizeof(*argv));
     argv[0] = arena_strdup(a, shell);

@@ -10,6 +10,8 @@
 #define AGENT_COMMAND_H
 
 #include <stdbool.h>
+#include <sys/types.h>
+#include <time.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -21,13 +23,28 @@ struct command {
     bool is_direct;    /* no shell between us and the program */
 };
 
+/* Files that were seen to be programs, and have not been changed since: they need not be
+ * opened again.  All zeroes is an empty one. */
+struct command_cache {
+    struct {
+        dev_t dev;
+        ino_t ino;
+        off_t size;
+        struct timespec changed;
+    } seen[16];
+};
+
 /* A program with a slash is looked for from setup_path, a bare name in the folders
  * of `search` (as PATH).  Reads from the disk, so it may block as long as that
- * does.  The result lives in the arena. */
-void command_plan(const char *line, const char *setup_path, const char *search, struct arena *a,
-                  struct command *ret);
+ * does.  The cache may be NULL.  The result lives in the arena. */
+void command_plan(const char *line, const char *setup_path, const char *search,
+                  struct command_cache *cache, struct arena *a, struct command *ret);
 
 /* Splits a line of plain words; NULL if it is not one. */
 char **command_words(const char *line, struct arena *a);
+
+/* Whether the file name of its first word is this one, so that the program, executed
+ * directly, has that name (find.h). */
+bool command_has_name(const char *line, const char *name);
 
 #endif

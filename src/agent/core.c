@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/core_cause.h"
 #include "agent/core_in.h"
 #include "agent/core_op.h"
 #include "base/mem.h"
 
 /* Operations that wait for one process; more are refused.  And on all: more are not taken,
  * and so come again. */
-enum { OPS_MAX = 16, COMMANDS_MAX = 4096 };
+enum { OPS_MAX = 16, COMMANDS_MAX = 8192 };
 
 struct core *core_new(const struct core_hands *hands, void *arg, int64_t now_ms, int64_t wall_ms)
 {
@@ -21,8 +22,11 @@ struct core *core_new(const struct core_hands *hands, void *arg, int64_t now_ms,
     c->arg = arg;
     c->now_ms = now_ms;
     c->wall_ms = wall_ms;
+    pool_init(&c->ops, OP_BYTES);
     TAILQ_INIT(&c->waiting);
-    TAILQ_INIT(&c->untold);
+    op_queue_init(&c->queue);
+    TAILQ_INIT(&c->to_tell);
+    event_begin(c);
     return c;
 }
 
@@ -31,6 +35,8 @@ static void free_kept(struct kept *k)
     while (!TAILQ_EMPTY(&k->ops))
         op_free(TAILQ_FIRST(&k->ops));
     timers_stop(&k->core->timers, &k->timer);
+    core_untell(k);
+    cause_free(k);
     arena_free(&k->arena);
     free((char *)k->meta.space);
     free((char *)k->meta.name);
@@ -48,15 +54,22 @@ void core_free(struct core *c)
         free_kept(e->value);
     for (size_t at = 0; (e = map_next(&c->done, &at));)
         book_free_done(e->value);
-    core_free_events(c);
+    event_end(c);
     map_free(&c->kept);
     map_free(&c->commands);
     map_free(&c->done);
     map_free(&c->by_id);
     map_free(&c->by_pid);
+    map_free(&c->by_exited);
     timers_free(&c->timers);
+    pool_done(&c->ops);
     free(c);
 }
+
+/* What an agent before us began last may not be in the journal, and may just be coming up.
+ * For that long after our own start, and when it is looked for first, a pid file that names
+ * nobody is no proof that nothing runs. */
+enum { DOUBT_MS = 60 * 1000 };
 
 struct kept *core_kept(struct core *c, const char *space, const char *name)
 {
@@ -73,7 +86,10 @@ struct kept *core_kept(struct core *c, const char *space, const char *name)
     k->meta.space = xstrdup(space);
     k->meta.name = xstrdup(name);
     k->register_s = c->wall_ms / 1000;
+    k->is_unseen = !c->is_started;
+    k->doubt_ms = c->is_started ? 0 : c->now_ms + DOUBT_MS;
     shape_defaults(&proc_spec_shape, &k->spec);
+    cause_init(k);
     timer_init(&k->timer, keep_on_time, k);
     TAILQ_INIT(&k->ops);
     map_put_str(&c->kept, k->key, k);
@@ -113,8 +129,10 @@ void core_set_ident(struct kept *k, struct core_ident ident)
     if (k->ident.pid)
         drop_pid(k);
     k->ident = ident;
+    k->cause.since_s = c->wall_ms / 1000;
     if (!ident.pid)
         return;
+    k->is_owed = false;
     k->begun_ms = c->now_ms;
     timers_stop(&c->timers, &k->timer);
     put_pid(k);
@@ -154,8 +172,8 @@ static void on_command(struct core *c, const struct message_command *m)
     free(key);
     if (d || (known && known->is_durable))
         c->hands->send(c->arg, MESSAGE_TAKEN, &message_ref_shape, &ref);
-    if (d && !d->is_stored)
-        c->hands->send(c->arg, MESSAGE_RESULT, &message_result_shape, &d->result);
+    if (d)
+        book_send_again(d);
     if (d || known || c->commands.n >= COMMANDS_MAX)
         return;
     k = core_kept(c, m->meta.space, m->meta.name);
@@ -173,6 +191,7 @@ static void on_welcome(struct core *c, const struct message_welcome *m)
     c->is_linked = true;
     c->offset_ms = less(m->server_ms, c->now_ms);
     core_tell_all(c, m->wants_processes);
+    event_welcome(c);
     book_send_all(c);
 }
 
@@ -187,12 +206,15 @@ static void on_ping(struct core *c, const struct message_ping *m)
 void core_on_message(struct core *c, unsigned type, const void *message, int64_t now_ms)
 {
     const struct message_ref *ref = message;
+    const struct message_event_ref *event = message;
 
     c->now_ms = now_ms;
     if (type == MESSAGE_COMMAND)
         on_command(c, message);
     else if (type == MESSAGE_STORED)
         book_stored(c, ref->task, ref->item);
+    else if (type == MESSAGE_EVENT_STORED)
+        event_stored(c, event->id);
     else if (type == MESSAGE_WELCOME)
         on_welcome(c, message);
     else if (type == MESSAGE_PING)
@@ -262,11 +284,16 @@ static struct kept *kept_of(const struct core *c, struct core_ident ident)
 void core_on_exit(struct core *c, struct core_ident ident, int status, int64_t now_ms)
 {
     struct kept *k;
+    struct op *op;
 
     c->now_ms = now_ms;
     while ((k = kept_of(c, ident))) {
+        op = TAILQ_FIRST(&k->ops);
+        if (op)
+            op_before_exit(op, ident);
         core_set_ident(k, (struct core_ident){ 0 });
-        keep_on_exit(k, status);
+        cause_on_exit(k, ident, status);
+        keep_on_exit(k);
         if (!TAILQ_EMPTY(&k->ops))
             op_on_exit(TAILQ_FIRST(&k->ops));
     }
@@ -275,10 +302,15 @@ void core_on_exit(struct core *c, struct core_ident ident, int status, int64_t n
 void core_on_said(struct core *c, struct core_ident ident, const char *output, bool oom,
                   int64_t now_ms)
 {
+    struct kept *k = cause_find_exited(c, ident);
+
     c->now_ms = now_ms;
-    (void)ident;
-    (void)output;
-    (void)oom;
+    if (!k)
+        return;
+    cause_on_said(k, output, oom);
+    if (core_is_known(k))
+        book_process(k);
+    core_tell_process(k);
 }
 
 void core_on_time(struct core *c, int64_t now_ms, int64_t wall_ms)
@@ -297,22 +329,40 @@ int64_t core_next_ms(const struct core *c)
     return timers_next_ms(&c->timers);
 }
 
+/* On a new boot nothing runs that ran before; how it ended, nobody knows. */
+static void start_ident(struct kept *k, bool same_boot)
+{
+    struct core_ident ident = k->ident;
+    int64_t since_s = k->cause.since_s, begun_ms = k->begun_ms;
+
+    k->ident = (struct core_ident){ 0 };
+    if (same_boot) {
+        core_set_ident(k, ident);
+        k->cause.since_s = since_s;
+        k->begun_ms = begun_ms;
+        return;
+    }
+    k->start = k->run = (struct core_ident){ 0 };
+    k->is_owed = k->hosted;
+    k->tries = 0;
+    if (!ident.pid)
+        return;
+    cause_on_exit(k, ident, CORE_STATUS_UNKNOWN);
+    k->cause.since_s = k->core->wall_ms / 1000;
+}
+
 /* After a loss of power the journal may not say that a command was begun, so none
  * of those without a result is begun now: it might be for the second time. */
 static void start_kept(struct kept *k, bool same_boot)
 {
-    struct core_ident ident = k->ident;
     struct op *op;
 
-    k->ident = (struct core_ident){ 0 };
-    if (same_boot)
-        core_set_ident(k, ident);
-    else
-        k->start = k->run = (struct core_ident){ 0 };
+    start_ident(k, same_boot);
     TAILQ_FOREACH(op, &k->ops, link)
     {
         if (!same_boot) {
             op->was_running = true;
+            op->stops_first = false;
             op->run = (struct core_ident){ 0 };
             op->deadline_ms = k->core->now_ms; /* the old one was on another boot's clock */
             book_run(op);
@@ -332,11 +382,45 @@ void core_start(struct core *c, bool same_boot, int64_t now_ms, int64_t wall_ms)
     c->now_ms = now_ms;
     c->wall_ms = wall_ms;
     c->is_started = true;
-    c->next_event = wall_ms * 1000; /* counts up over our lives, too */
+    event_start(c);
     if (!same_boot)
         book_new_boot(c);
     for (size_t at = 0; (e = map_next(&c->kept, &at));)
         start_kept(e->value, same_boot);
+}
+
+void core_each_unclaimed(const struct core *c, void (*fn)(void *arg, struct core_ident ident),
+                         void *arg)
+{
+    struct map_entry *e;
+
+    for (size_t at = 0; (e = map_next(&c->by_id, &at));) {
+        const struct op *op = e->value;
+
+        if (op->was_running && op->run.pid > 0)
+            fn(arg, op->run);
+    }
+}
+
+void core_set_at_once(struct core *c, int64_t n)
+{
+    c->queue.at_once = n > 0 ? (size_t)n : 1;
+    op_queue_grant(c);
+}
+
+uint64_t core_at_rest(const struct core *c)
+{
+    return c->by_id.n == 0 ? c->next_id : 0;
+}
+
+size_t core_in_work(const struct core *c)
+{
+    struct map_entry *e;
+    size_t n = 0;
+
+    for (size_t at = 0; (e = map_next(&c->by_id, &at));)
+        n += op_is_acting(e->value);
+    return n;
 }
 
 bool core_is_others(const struct core *c, struct core_ident ident, const char *space,
@@ -354,15 +438,28 @@ bool core_is_others(const struct core *c, struct core_ident ident, const char *s
     return is_known;
 }
 
-void core_each_running(const struct core *c,
-                       void (*fn)(void *arg, const char *space, const char *name), void *arg)
+void core_each(const struct core *c, void (*fn)(void *arg, const char *space, const char *name),
+               void *arg)
 {
     struct map_entry *e;
 
     for (size_t at = 0; (e = map_next(&c->kept, &at));) {
         const struct kept *k = e->value;
 
-        if (k->ident.pid)
-            fn(arg, k->meta.space, k->meta.name);
+        fn(arg, k->meta.space, k->meta.name);
     }
+}
+
+bool core_find_whose(const struct core *c, struct core_ident ident, struct core_whose *ret)
+{
+    const struct kept *k = kept_of(c, ident);
+
+    if (k)
+        *ret = (struct core_whose){ k->meta.space, k->meta.name, k->start_from };
+    return k != NULL;
+}
+
+bool core_has_run(const struct core *c, uint64_t id)
+{
+    return map_find(&c->by_id, (const char *)&id, sizeof(id)) != NULL;
 }

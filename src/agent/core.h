@@ -35,6 +35,19 @@ void core_free(struct core *c);
 int core_replay(struct core *c, unsigned type, const char *json, size_t n, struct err *err);
 void core_start(struct core *c, bool same_boot, int64_t now_ms, int64_t wall_ms);
 
+/* How many events wait for the server at most, before anything is replayed; else 1,000. */
+void core_set_events_max(struct core *c, size_t max);
+
+/* How many operations, each on another process, act at the same time; others wait, in the
+ * order they came.  AT_ONCE unless told. */
+void core_set_at_once(struct core *c, int64_t n);
+size_t core_in_work(const struct core *c);   /* operations that act now */
+uint64_t core_at_rest(const struct core *c); /* operations so far; 0: there is one now */
+
+/* Every slot is with one that acts, and nobody waits for one that is free.  Slow: for tests
+ * and the simulator. */
+bool core_has_sound_slots(const struct core *c);
+
 /* Writes what is live, for a new journal to begin with. */
 void core_compact(struct core *c);
 
@@ -45,9 +58,24 @@ void core_digest(struct core *c, char to[DIGEST_TEXT_SIZE]);
 bool core_is_others(const struct core *c, struct core_ident ident, const char *space,
                     const char *name);
 
-/* Every process that runs, as far as is known. */
-void core_each_running(const struct core *c,
-                       void (*fn)(void *arg, const char *space, const char *name), void *arg);
+/* Every process that is known. */
+void core_each(const struct core *c, void (*fn)(void *arg, const char *space, const char *name),
+               void *arg);
+
+/* Which one this is, and where in its output what was said since its start begins (0: not
+ * known); false: none of ours. */
+struct core_whose {
+    const char *space, *name;
+    int64_t out_from;
+};
+bool core_find_whose(const struct core *c, struct core_ident ident, struct core_whose *ret);
+
+/* Every command of an agent before us that hand adopt() is still to be asked for. */
+void core_each_unclaimed(const struct core *c, void (*fn)(void *arg, struct core_ident ident),
+                         void *arg);
+
+/* Whether somebody still waits for this command to end. */
+bool core_has_run(const struct core *c, uint64_t id);
 
 /* What happens. */
 void core_on_link(struct core *c, bool is_up, int64_t now_ms);
@@ -63,6 +91,8 @@ void core_on_exit(struct core *c, struct core_ident ident, int status, int64_t n
 void core_on_said(struct core *c, struct core_ident ident, const char *output, bool oom,
                   int64_t now_ms);
 void core_on_time(struct core *c, int64_t now_ms, int64_t wall_ms);
+/* Nothing more happens for now: the server hears of what has changed. */
+void core_tell_now(struct core *c);
 int64_t core_next_ms(const struct core *c); /* when core_on_time() is due; INT64_MAX: never */
 
 #endif

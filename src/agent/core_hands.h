@@ -49,22 +49,29 @@ enum core_found { FOUND_NOTHING, FOUND_IT, FOUND_ANOTHER };
 
 /* What stands where the process should be. */
 struct core_probe {
+    uint64_t question; /* the look's; 0: the last that was asked */
     enum core_found found;
-    struct core_ident ident; /* FOUND_IT */
-    const char *why;         /* else: what was found instead, one sentence */
-    struct proc_view view;   /* FOUND_IT: what the kernel says of it */
+    struct core_ident ident;      /* FOUND_IT */
+    const char *why;              /* else: what was found instead, one sentence */
+    const struct core_ident *all; /* those that fit, where several are expected: it, too */
+    size_t n_all;
+    struct proc_view view; /* FOUND_IT: what the kernel says of it */
 };
 
 /* A question: who is it? */
 struct core_look {
-    uint64_t id;
+    uint64_t id, question; /* the operation's, and which of its questions */
     const char *space, *name;
     const struct proc_identity *identity;
     struct core_ident known; /* found before: while it lives it is the one; pid 0: none */
     struct core_ident start; /* our last command to start it: what descends from it is ours */
     struct core_ident self;  /* pid not 0: is this command of ours, or its only child, it? */
     bool is_renewed;         /* it was restarted: what is found now counts before `known` */
+    bool is_doubtful;        /* an agent before us may have begun one that nobody knows of */
+    int64_t instances;       /* more than 1: so many are expected, and all that fit are wanted */
     bool is_peek;            /* only to tell who watches: nothing is done about what is found */
+    int64_t since_ms;        /* what ran by then is found; what has come later, perhaps */
+    bool wants_view;         /* and what does the kernel say of it? */
 };
 
 struct core_hands {

@@ -6,25 +6,42 @@
  * start_interval apart, start_retries in all; a process that has run for
  * FORGIVE_MS is well again.  When the tries are used up hosting ends, so that
  * clients see the truth. */
-#include <stdio.h>
-
 #include "agent/core_in.h"
 #include "agent/core_op.h"
 
 enum { FORGIVE_MS = 300 * 1000 };
 
-/* What waits for the disk, which may be full for days, does nothing to the process. */
+/* What waits, be it for the disk, which may be full for days, does nothing to the process;
+ * but for one that an agent before us had begun. */
 static bool is_in_work(const struct kept *k)
 {
     const struct op *op = TAILQ_FIRST(&k->ops);
 
-    return op && op->phase != PHASE_SYNC && (op->phase != PHASE_JOURNAL || op->is_durable);
+    return op && (op_is_acting(op) ||
+                  (op->phase == PHASE_JOURNAL && (op->is_durable || op->was_running)));
 }
 
 static bool is_kept(const struct kept *k)
 {
     return k->hosted && k->has_spec && k->wanted == PROC_RUNNING && !is_in_work(k) &&
            proc_policy_of(&k->spec).kind == PROC_RESIDENT;
+}
+
+static bool may_try(const struct kept *k)
+{
+    return k->spec.extra.keep_trying || (k->is_owed && !k->tries) ||
+           k->tries < proc_policy_of(&k->spec).start_retries;
+}
+
+static void give_up(struct kept *k)
+{
+    k->hosted = false;
+    k->cause.has_given_up = true;
+    book_process(k);
+    core_tell_event(k, "process_cancel_restart",
+                    "%s is no longer hosted: given up after %lld restarts", k->meta.name,
+                    (long long)k->tries);
+    core_tell_process(k);
 }
 
 void keep_look(struct kept *k)
@@ -34,24 +51,17 @@ void keep_look(struct kept *k)
 
     if (!c->is_started || !is_kept(k) || k->ident.pid || k->timer.place)
         return;
-    if (wait_ms)
+    k->cause.next_try_s = (c->wall_ms + wait_ms) / 1000;
+    if (!may_try(k))
+        give_up(k);
+    else if (wait_ms)
         timers_set(&c->timers, &k->timer, c->now_ms + wait_ms);
     else
         keep_on_time(k);
 }
 
-static void give_up(struct kept *k)
-{
-    k->hosted = false;
-    snprintf(k->why, sizeof(k->why), "given up after %lld restarts", (long long)k->tries);
-    book_process(k);
-    core_tell_event(k, "process_cancel_restart", "%s is no longer hosted: %s", k->meta.name,
-                    k->why);
-    core_tell_process(k);
-}
-
-/* Before all others: those that came wait for the disk, or it was in work when the agent
- * before us died. */
+/* Before all others: those that came wait, or it was in work when the agent before us
+ * died. */
 static struct op *new_restart(struct kept *k)
 {
     const struct message_command command = {
@@ -82,27 +92,15 @@ void keep_on_time(void *arg)
 
     if (!is_kept(k) || k->ident.pid)
         return;
-    if (k->tries >= proc_policy_of(&k->spec).start_retries && !k->spec.extra.keep_trying) {
-        give_up(k);
-        return;
-    }
     k->tries++;
     new_restart(k);
     op_begin_next(k);
 }
 
-void keep_on_exit(struct kept *k, int status)
+void keep_on_exit(struct kept *k)
 {
-    struct core *c = k->core;
-
-    if (c->now_ms - k->begun_ms >= FORGIVE_MS)
+    if (k->core->now_ms - k->begun_ms >= FORGIVE_MS)
         k->tries = 0;
-    if (status == CORE_STATUS_UNKNOWN)
-        snprintf(k->why, sizeof(k->why), "it has ended");
-    else if (status >= CORE_SIGNALED)
-        snprintf(k->why, sizeof(k->why), "ended by signal %d", status % CORE_SIGNALED);
-    else
-        snprintf(k->why, sizeof(k->why), "ended with exit code %d", status);
     book_process(k);
     core_tell_process(k);
     keep_look(k);

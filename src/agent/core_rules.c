@@ -53,6 +53,25 @@ const char *op_line(const struct op *op)
     return at == NO_COMMAND ? "" : *(const char *const *)(const void *)(control + at);
 }
 
+bool op_is_acting(const struct op *op)
+{
+    return op->phase != PHASE_JOURNAL && op->phase != PHASE_SYNC &&
+           (op->phase != PHASE_QUEUE || op->has_acted);
+}
+
+int64_t op_instances(const struct op *op)
+{
+    int64_t asked = op->command.spec.extra.instances, known = op->kept->spec.extra.instances;
+    int64_t n = asked ? asked : known;
+
+    return n > 1 ? n : 0;
+}
+
+bool op_is_ours(const struct op *op)
+{
+    return !*op->command.task;
+}
+
 bool op_starts(const struct op *op)
 {
     return op_rule(op) && op_part(op)->outcome == MAKES_RUN;
@@ -61,8 +80,11 @@ bool op_starts(const struct op *op)
 void op_use_known_spec(struct op *op)
 {
     struct proc_spec *spec = &op->command.spec, known;
+    const struct kept *k = op->kept;
+    bool has_worked = k->hosted || k->wanted != PROC_UNREGISTERED;
 
-    if (*spec->identity.proc_name || !op->kept->has_spec)
+    if (*spec->identity.proc_name || !k->has_spec ||
+        (!has_worked && op->command.op != PROC_OP_QUERY))
         return;
     proc_spec_copy(&op->kept->spec, &op->arena, &known);
     if (spec->has_identity == PRESENCE_GIVEN)

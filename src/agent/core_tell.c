@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* core_tell.c - what the server is told: processes as they change, all of them when
- * its digest is not ours, and events.
+/* core_tell.c - what the server is told of processes: those that change, in one message
+ * for all that happens in one turn, and all of them when its digest is not ours.
  *
  * A process's facts are hashed; the digest of all is those hashes XORed, so one that
  * changes costs one hash and the order does not matter.  Both sides remember the
  * digest that came with the last change: if they agree, nothing has been missed. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/core_cause.h"
 #include "agent/core_in.h"
 #include "base/buf.h"
 #include "base/hex.h"
 #include "base/mem.h"
 
-enum { PAGE = 100, UNTOLD_MAX = 1000 };
+enum { PAGE = 100 };
 
 bool core_is_known(const struct kept *k)
 {
@@ -31,7 +30,8 @@ void core_fill_view(const struct kept *k, struct proc_view *v)
     v->status = k->ident.pid ? PROC_RUNNING : PROC_STOPPED;
     v->pid = k->ident.pid ? k->ident.pid : -1;
     v->restarts = k->restarts;
-    v->why = k->why;
+    v->why = ""; /* the sentence is made where it is read */
+    cause_fill(k, &v->cause);
     v->register_s = k->register_s;
     v->last_start_s = k->last_start_s;
     v->report_s = k->core->wall_ms / 1000;
@@ -49,6 +49,12 @@ static void hash_facts(const struct kept *k, unsigned char to[DIGEST_SIZE])
     buf_add(&facts, v.name, strlen(v.name) + 1);
     buf_printf(&facts, "%lld %lld %d %lld %lld", (long long)v.wanted, (long long)v.status, v.hosted,
                (long long)v.pid, (long long)v.restarts);
+    buf_printf(&facts, " %lld %lld %lld %lld %d %lld %lld %lld %lld %d %d",
+               (long long)v.cause.instances, (long long)v.cause.exit_s,
+               (long long)v.cause.exit_code, (long long)v.cause.exit_signal, v.cause.exit_oom,
+               (long long)v.cause.failed_s, (long long)v.cause.failed_code,
+               (long long)v.cause.tries, (long long)v.cause.next_try_s, v.cause.has_given_up,
+               v.cause.has_finished);
     digest_sha256(buf_data(&facts), facts.len, to);
     buf_free(&facts);
 }
@@ -103,29 +109,76 @@ static void send_views(struct core *c, struct proc_view *views, size_t n, bool i
     c->hands->send(c->arg, MESSAGE_PROCESSES, &message_processes_shape, &m);
 }
 
-static void send_one(struct kept *k)
+void core_untell(struct kept *k)
 {
-    struct proc_view view;
-
-    if (!k->core->is_linked)
+    if (!k->is_to_tell)
         return;
-    shape_defaults(&proc_view_shape, &view);
-    core_fill_view(k, &view);
-    send_views(k->core, &view, 1, false, false);
+    TAILQ_REMOVE(&k->core->to_tell, k, to_tell);
+    k->core->to_tell_n--;
+    k->is_to_tell = k->must_tell = false;
+}
+
+static void mark(struct kept *k, bool must)
+{
+    if (!core_is_known(k))
+        return;
+    k->must_tell |= must;
+    if (k->is_to_tell)
+        return;
+    TAILQ_INSERT_TAIL(&k->core->to_tell, k, to_tell);
+    k->core->to_tell_n++;
+    k->is_to_tell = true;
 }
 
 void core_tell_process(struct kept *k)
 {
-    if (!core_is_known(k))
-        return;
-    note(k);
-    send_one(k);
+    mark(k, true);
 }
 
 void core_tell_change(struct kept *k)
 {
-    if (note(k))
-        send_one(k);
+    mark(k, false);
+}
+
+static void untell_all(struct core *c)
+{
+    while (!TAILQ_EMPTY(&c->to_tell))
+        core_untell(TAILQ_FIRST(&c->to_tell));
+}
+
+/* The digest is of what has been told up to and with this page: should the next one be
+ * lost, it is missed. */
+static void send_marked(struct core *c, struct proc_view *page)
+{
+    size_t n = 0;
+
+    while (n < PAGE && !TAILQ_EMPTY(&c->to_tell)) {
+        struct kept *k = TAILQ_FIRST(&c->to_tell);
+        bool must = k->must_tell;
+
+        core_untell(k);
+        if (!note(k) && !must)
+            continue;
+        shape_defaults(&proc_view_shape, &page[n]);
+        core_fill_view(k, &page[n++]);
+    }
+    if (n)
+        send_views(c, page, n, false, false);
+}
+
+void core_tell_now(struct core *c)
+{
+    size_t n = c->to_tell_n < PAGE ? c->to_tell_n : PAGE;
+    struct proc_view *page;
+
+    if (!c->is_linked)
+        untell_all(c); /* hello's digest will be another one */
+    if (TAILQ_EMPTY(&c->to_tell))
+        return;
+    page = xalloc(n * sizeof(*page));
+    while (!TAILQ_EMPTY(&c->to_tell))
+        send_marked(c, page);
+    free(page);
 }
 
 /* The last page says so, even if there is nothing on it. */
@@ -149,102 +202,6 @@ static void send_pages(struct core *c)
     free(page);
 }
 
-/* ---- events */
-
-struct untold {
-    TAILQ_ENTRY(untold) link;
-    struct arena arena;
-    struct message_event event;
-};
-
-static void free_untold(struct core *c, struct untold *u)
-{
-    TAILQ_REMOVE(&c->untold, u, link);
-    c->untold_n--;
-    arena_free(&u->arena);
-    free(u);
-}
-
-void core_free_events(struct core *c)
-{
-    while (!TAILQ_EMPTY(&c->untold))
-        free_untold(c, TAILQ_FIRST(&c->untold));
-}
-
-/* The oldest go first when there are too many. */
-static void keep_event(struct core *c, const struct message_event *e)
-{
-    struct untold *u = xalloc(sizeof(*u));
-
-    if (c->untold_n == UNTOLD_MAX) {
-        free_untold(c, TAILQ_FIRST(&c->untold));
-        c->untold_lost++;
-    }
-    u->event = *e;
-    u->event.name = arena_strdup(&u->arena, e->name);
-    u->event.text = arena_strdup(&u->arena, e->text);
-    u->event.space = arena_strdup(&u->arena, e->space);
-    u->event.proc = arena_strdup(&u->arena, e->proc);
-    u->event.proc_name = arena_strdup(&u->arena, e->proc_name);
-    TAILQ_INSERT_TAIL(&c->untold, u, link);
-    c->untold_n++;
-}
-
-static void send_event(struct core *c, const struct message_event *e)
-{
-    c->hands->send(c->arg, MESSAGE_EVENT, &message_event_shape, e);
-}
-
-static void tell_lost(struct core *c)
-{
-    char text[128];
-    const struct message_event e = { .id = ++c->next_event,
-                                     .name = "agent_events_lost",
-                                     .text = text,
-                                     .space = "",
-                                     .proc = "",
-                                     .proc_name = "",
-                                     .wall_ms = c->wall_ms };
-
-    snprintf(text, sizeof(text), "%lld older events were lost while there was no server",
-             (long long)c->untold_lost);
-    c->untold_lost = 0;
-    send_event(c, &e);
-}
-
-static void tell_untold(struct core *c)
-{
-    if (c->untold_lost)
-        tell_lost(c);
-    while (!TAILQ_EMPTY(&c->untold)) {
-        send_event(c, &TAILQ_FIRST(&c->untold)->event);
-        free_untold(c, TAILQ_FIRST(&c->untold));
-    }
-}
-
-void core_tell_event(struct kept *k, const char *name, const char *fmt, ...)
-{
-    struct core *c = k->core;
-    char text[512];
-    const struct message_event e = { .id = ++c->next_event,
-                                     .name = name,
-                                     .text = text,
-                                     .space = k->meta.space,
-                                     .proc = k->meta.name,
-                                     .proc_name = k->spec.identity.proc_name,
-                                     .wall_ms = c->wall_ms,
-                                     .report_id = k->spec.warn.report_id };
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
-    va_end(ap);
-    if (c->is_linked)
-        send_event(c, &e);
-    else
-        keep_event(c, &e);
-}
-
 /* What has changed since hello was told to nobody, so then all are. */
 void core_tell_all(struct core *c, bool is_asked)
 {
@@ -254,5 +211,5 @@ void core_tell_all(struct core *c, bool is_asked)
     write_digest(c, now);
     if (is_asked || strcmp(now, c->hello) != 0)
         send_pages(c);
-    tell_untold(c);
+    untell_all(c);
 }

@@ -15,8 +15,9 @@ struct exe {
 
 struct exes {
     struct arena arena;
-    struct exe *list;
+    struct exe *list; /* by path */
     size_t n, cap;
+    int64_t read_ms; /* when reading began */
     bool is_read;
 };
 
@@ -25,10 +26,13 @@ struct exes *exes_new(void)
     return xalloc(sizeof(struct exes));
 }
 
+/* Nothing is kept for next time: it may be long until then. */
 void exes_forget(struct exes *e)
 {
-    arena_reset(&e->arena);
-    e->n = 0;
+    arena_free(&e->arena);
+    free(e->list);
+    e->list = NULL;
+    e->n = e->cap = 0;
     e->is_read = false;
 }
 
@@ -36,8 +40,7 @@ void exes_free(struct exes *e)
 {
     if (!e)
         return;
-    arena_free(&e->arena);
-    free(e->list);
+    exes_forget(e);
     free(e);
 }
 
@@ -58,20 +61,61 @@ static bool on_process(void *exes, pid_t pid)
     return true;
 }
 
-int exes_each(struct exes *e, const char *folder, procfs_fn *fn, void *arg, struct err *err)
+static int compare(const void *a, const void *b)
+{
+    const struct exe *x = a, *y = b;
+
+    return strcmp(x->path, y->path);
+}
+
+static int read_all(struct exes *e, int64_t now_ms, struct err *err)
+{
+    exes_forget(e);
+    if (procfs_each(on_process, e, err))
+        return -1;
+    if (e->n)
+        qsort(e->list, e->n, sizeof(*e->list), compare);
+    e->read_ms = now_ms;
+    e->is_read = true;
+    return 0;
+}
+
+/* The first whose path is not before the folder's; it, or those behind it, are those
+ * whose path begins with the folder's. */
+static size_t first_under(const struct exes *e, const char *folder)
+{
+    size_t from = 0, to = e->n;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+
+        if (strcmp(e->list[middle].path, folder) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* In the same millisecond it may have been a moment too early. */
+static bool is_answered(const struct exes *e, struct exes_question q)
+{
+    return e->is_read && e->read_ms > q.since_ms && q.now_ms - e->read_ms <= EXES_MAX_MS;
+}
+
+int exes_each(struct exes *e, struct exes_question q, const char *folder, procfs_fn *fn, void *arg,
+              struct err *err)
 {
     size_t n = strlen(folder);
 
-    if (!e->is_read) {
-        exes_forget(e);
-        if (procfs_each(on_process, e, err))
-            return -1;
-        e->is_read = true;
-    }
-    for (size_t i = 0; i < e->n; i++) {
+    if (!is_answered(e, q) && read_all(e, q.now_ms, err))
+        return -1;
+    for (size_t i = first_under(e, folder); i < e->n; i++) {
         const char *path = e->list[i].path;
 
-        if (!strncmp(path, folder, n) && path[n] == '/' && !fn(arg, e->list[i].pid))
+        if (strncmp(path, folder, n) != 0)
+            break;
+        if (path[n] == '/' && !fn(arg, e->list[i].pid))
             break;
     }
     return 0;

@@ -2,9 +2,9 @@
 /* exes.h - which file each process of the host runs, read once for many who ask.
  *
  * A start that has no pid file searches the host, and a thousand starts would read a
- * thousand times what a thousand processes run.  What stands here is a hint: whoever was
- * named is looked at anew, and who has come since is not among them; so it is forgotten
- * with the turn it was read in. */
+ * thousand times what a thousand processes run.  Whatever was read after a question was
+ * asked answers it: who ran by then is there.  What stands here is a hint all the same:
+ * whoever is named is looked at anew. */
 #ifndef AGENT_EXES_H
 #define AGENT_EXES_H
 
@@ -17,8 +17,18 @@ struct exes *exes_new(void);
 void exes_free(struct exes *e); /* NULL is fine */
 void exes_forget(struct exes *e);
 
+/* What is read for one question is used for others; older than this it is no use. */
+enum { EXES_MAX_MS = 300 };
+
+/* Asked at since_ms, and again now. */
+struct exes_question {
+    int64_t since_ms, now_ms;
+};
+
 /* Calls fn for each process whose file lies under the folder (an absolute path without
- * links and without a slash behind), reading them all if they are not here. */
-int exes_each(struct exes *e, const char *folder, procfs_fn *fn, void *arg, struct err *err);
+ * links and without a slash behind), reading them all if what is here is older than the
+ * question. */
+int exes_each(struct exes *e, struct exes_question q, const char *folder, procfs_fn *fn, void *arg,
+              struct err *err);
 
 #endif

@@ -127,9 +127,10 @@ static int check_opened(const struct find_want *w, const char *source, const str
     struct procfs_names names;
     struct err why;
     char what[2 * PROCFS_NAME_SIZE + 32];
-    uid_t uid;
+    uid_t uid = 0;
 
-    if (procfs_names((pid_t)id->pid, &names, &why) || procfs_uid((pid_t)id->pid, &uid, &why))
+    if (procfs_names((pid_t)id->pid, &names, &why) ||
+        (w->user->uid != 0 && procfs_uid((pid_t)id->pid, &uid, &why)))
         return judge(&why, FIND_NONE, source, ret, err);
     if (!find_name_fits(&names, w->proc_name)) {
         describe(&names, what, sizeof(what));
@@ -157,14 +158,31 @@ static int check_again(const struct ident *id, const char *source, const char *b
     return 0;
 }
 
+/* One that is held need not be opened: what was read is of it if it lives still. */
+static int check_held(const struct find_want *w, const char *source, struct ident id,
+                      struct find_result *ret, struct err *err)
+{
+    struct find_result got;
+
+    if (check_opened(w, source, &id, &got, err))
+        return -1;
+    if (got.kind == FIND_FOUND && !w->find_held(w->arg, id.pid))
+        return no(ret, FIND_NONE, "%s names %lld, but that has ended", source, (long long)id.pid);
+    *ret = got;
+    return 0;
+}
+
 int find_check(const struct find_want *w, const char *source, int64_t pid, const char *boot_id,
                struct find_result *ret, struct err *err)
 {
+    const struct ident *held = w->find_held ? w->find_held(w->arg, pid) : NULL;
     struct find_result got = { .pidfd = -1 };
     struct ident id;
     struct err why;
     int fd, result;
 
+    if (held)
+        return check_held(w, source, *held, ret, err);
     if (ident_of(pid, boot_id, &id, &fd, &why)) {
         if (why.code == ERR_NOT_FOUND)
             return no(ret, FIND_NONE, "%s names %lld, but %s", source, (long long)pid, why.text);
@@ -249,6 +267,11 @@ static bool has_parent_among(const struct search *s, const struct ident *id)
     return false;
 }
 
+static const struct ident *elder(const struct ident *a, const struct ident *b)
+{
+    return b->start_ticks < a->start_ticks ? b : a;
+}
+
 /* The one that is nobody's child here. */
 static int choose(const struct search *s, struct find_result *ret, struct err *err)
 {
@@ -258,7 +281,11 @@ static int choose(const struct search *s, struct find_result *ret, struct err *e
     int fd;
 
     for (size_t i = 0; i < s->n && n < 2; i++) {
-        if (!has_parent_among(s, &s->found[i]))
+        if (has_parent_among(s, &s->found[i]))
+            continue;
+        if (n && s->w->is_of_many)
+            eldest[0] = elder(eldest[0], &s->found[i]);
+        else
             eldest[n++] = &s->found[i];
     }
     if (n == 0)
@@ -292,6 +319,15 @@ static bool resolve_folder(struct search *s)
     return true;
 }
 
+static int collect(struct search *s)
+{
+    const struct find_want *w = s->w;
+    int result = w->exes ? exes_each(w->exes, w->asked, s->folder, on_process, s, s->err)
+                         : procfs_each(on_process, s, s->err);
+
+    return result ? result : s->result;
+}
+
 static int search(const struct find_want *w, const char *source, const char *boot_id,
                   struct find_result *ret, struct err *err)
 {
@@ -300,22 +336,46 @@ static int search(const struct find_want *w, const char *source, const char *boo
 
     if (!resolve_folder(&s))
         return no(ret, FIND_NONE, "%s, and %s is no folder to search under", source, w->setup_path);
-    result = w->exes ? exes_each(w->exes, s.folder, on_process, &s, err)
-                     : procfs_each(on_process, &s, err);
-    if (!result)
-        result = s.result;
+    result = collect(&s);
     if (!result)
         result = choose(&s, ret, err);
     free(s.found);
     return result;
 }
 
+int find_all(const struct find_want *w, const char *boot_id, struct ident **ret, size_t *ret_n,
+             struct err *err)
+{
+    struct search s = { .w = w, .boot_id = boot_id, .source = "the search", .err = err };
+
+    if (resolve_folder(&s) && collect(&s)) {
+        free(s.found);
+        return -1;
+    }
+    *ret = s.found;
+    *ret_n = s.n;
+    return 0;
+}
+
 /* --- Both --------------------------------------------------------------- */
+
+/* What the pid file says of it is the answer if nothing else is found. */
+static int search_too(const struct find_want *w, const struct find_result *said,
+                      const char *boot_id, struct find_result *ret, struct err *err)
+{
+    struct find_result got;
+
+    if (search(w, said->text, boot_id, &got, err))
+        return -1;
+    *ret = got.kind == FIND_NONE ? *said : got;
+    return 0;
+}
 
 int find_process(const struct find_want *w, const char *boot_id, struct find_result *ret,
                  struct err *err)
 {
     char source[SOURCE_SIZE];
+    struct find_result said;
     struct err why;
     int64_t pid;
 
@@ -323,7 +383,14 @@ int find_process(const struct find_want *w, const char *boot_id, struct find_res
         return search(w, "no pid file is named", boot_id, ret, err);
     if (!pidfile_read(w->pid_path, w->user->uid, &pid, &why)) {
         snprintf(source, sizeof(source), "pid file %s", w->pid_path); /* may be cut */
-        return find_check(w, source, pid, boot_id, ret, err);
+        if (w->has_ended && w->has_ended(w->arg, pid))
+            no(&said, FIND_NONE, "%s names %lld, but that has ended", source, (long long)pid);
+        else if (find_check(w, source, pid, boot_id, &said, err))
+            return -1;
+        if (w->is_doubtful && said.kind != FIND_FOUND)
+            return search_too(w, &said, boot_id, ret, err);
+        *ret = said;
+        return 0;
     }
     if (why.code == ERR_NOT_FOUND)
         return search(w, why.text, boot_id, ret, err);

@@ -32,9 +32,14 @@ struct find_want {
     const char *proc_name, *setup_path;
     const struct user *user;
     struct find_start start;
-    bool (*is_others)(void *arg, const struct ident *id); /* for the search; may be NULL */
+    bool is_doubtful; /* a pid file that names nobody may be too old: search then too */
+    bool (*is_others)(void *arg, const struct ident *id);     /* for the search; may be NULL */
+    const struct ident *(*find_held)(void *arg, int64_t pid); /* that lives; NULL: look at it */
+    bool (*has_ended)(void *arg, int64_t pid); /* known to have, and not reaped yet; may be NULL */
     void *arg;
+    bool is_of_many;   /* several are expected: of those that fit the eldest is meant */
     struct exes *exes; /* where to look first for who runs what; NULL: nowhere */
+    struct exes_question asked;
 };
 
 enum find_kind {
@@ -46,7 +51,7 @@ enum find_kind {
 struct find_result {
     enum find_kind kind;
     struct ident id; /* of what was found */
-    int pidfd;       /* the caller's to close; -1 unless found */
+    int pidfd;       /* the caller's to close; -1 unless found, and where it is held */
     char text[512];  /* why not; "" when found */
 };
 
@@ -59,6 +64,10 @@ int find_process(const struct find_want *w, const char *boot_id, struct find_res
  * command") begins the text.  `pid` may be anything. */
 int find_check(const struct find_want *w, const char *source, int64_t pid, const char *boot_id,
                struct find_result *ret, struct err *err);
+
+/* All that a search finds, free() them: those that are somebody else's are not among them. */
+int find_all(const struct find_want *w, const char *boot_id, struct ident **ret, size_t *ret_n,
+             struct err *err);
 
 bool find_name_fits(const struct procfs_names *names, const char *proc_name);
 

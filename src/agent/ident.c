@@ -60,8 +60,12 @@ static int open_pid(int64_t pid, int *ret_pidfd, struct err *err)
 static int has_ended(int pidfd, bool *ret, struct err *err)
 {
     struct pollfd p = { .fd = pidfd, .events = POLLIN };
+    int n;
 
-    if (sys_poll(&p, 1, 0) < 0)
+    do { /* SIGCHLD interrupts it even though it does not wait */
+        n = sys_poll(&p, 1, 0);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0)
         return err_sys(err, "poll a pidfd");
     *ret = p.revents != 0;
     return 0;
@@ -72,7 +76,7 @@ static int has_ended(int pidfd, bool *ret, struct err *err)
  * is the one the pidfd is of. */
 static int read_behind(int64_t pid, int pidfd, struct procfs_stat *ret, struct err *err)
 {
-    bool ended;
+    bool ended = false;
 
     if (procfs_stat((pid_t)pid, ret, err) || has_ended(pidfd, &ended, err))
         return -1;
@@ -99,9 +103,10 @@ int ident_of(int64_t pid, const char *boot_id, struct ident *ret, int *ret_pidfd
     return 0;
 }
 
-int ident_open(const struct ident *id, const char *boot_id, int *ret_pidfd, struct err *err)
+static int open_ident(const struct ident *id, const char *boot_id, bool ended_will_do,
+                      int *ret_pidfd, struct err *err)
 {
-    struct procfs_stat st;
+    struct procfs_stat st = { 0 };
     int fd;
 
     if (strcmp(id->boot_id, boot_id) != 0)
@@ -109,7 +114,8 @@ int ident_open(const struct ident *id, const char *boot_id, int *ret_pidfd, stru
                        (long long)id->pid);
     if (open_pid(id->pid, &fd, err))
         return -1;
-    if (!read_behind(id->pid, fd, &st, err)) {
+    if (!read_behind(id->pid, fd, &st, err) ||
+        (ended_will_do && st.state == 'Z' && st.ppid == getpid())) {
         if (st.start_ticks == id->start_ticks) {
             *ret_pidfd = fd;
             return 0;
@@ -120,6 +126,16 @@ int ident_open(const struct ident *id, const char *boot_id, int *ret_pidfd, stru
     }
     sys_close(fd);
     return -1;
+}
+
+int ident_open(const struct ident *id, const char *boot_id, int *ret_pidfd, struct err *err)
+{
+    return open_ident(id, boot_id, false, ret_pidfd, err);
+}
+
+int ident_adopt(const struct ident *id, const char *boot_id, int *ret_pidfd, struct err *err)
+{
+    return open_ident(id, boot_id, true, ret_pidfd, err);
 }
 
 /* While anyone is in a session no other process gets its number; if there is one with
@@ -165,7 +181,7 @@ static struct end end_of_status(int status)
 static int end_of_other(int pidfd, struct end *ret, struct err *err)
 {
     struct pidfd_info info = { .mask = PIDFD_INFO_EXIT_BIT };
-    bool ended;
+    bool ended = false;
 
     if (has_ended(pidfd, &ended, err))
         return -1;
@@ -176,17 +192,30 @@ static int end_of_other(int pidfd, struct end *ret, struct err *err)
     return 0;
 }
 
-int ident_end(int pidfd, struct end *ret, struct err *err)
+static int wait_for(int pidfd, int options, struct end *ret, bool *ret_is_child, struct err *err)
 {
     siginfo_t info = { .si_pid = 0 };
 
-    if (!sys_waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG)) {
+    *ret_is_child = !sys_waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG | options);
+    if (*ret_is_child) {
         *ret = end_of_child(&info);
         return 0;
     }
     if (errno != ECHILD)
         return err_sys(err, "waitid");
     return end_of_other(pidfd, ret, err);
+}
+
+int ident_end(int pidfd, struct end *ret, struct err *err)
+{
+    bool is_child;
+
+    return wait_for(pidfd, 0, ret, &is_child, err);
+}
+
+int ident_look_at_end(int pidfd, struct end *ret, bool *ret_is_left, struct err *err)
+{
+    return wait_for(pidfd, WNOWAIT, ret, ret_is_left, err);
 }
 
 int ident_reap_strays(bool (*is_held)(void *arg, pid_t pid), void *arg, struct err *err)

@@ -44,6 +44,10 @@ int ident_of(int64_t pid, const char *boot_id, struct ident *ret, int *ret_pidfd
 /* A pidfd of this very process; ERR_NOT_FOUND if it is gone, whoever has its pid. */
 int ident_open(const struct ident *id, const char *boot_id, int *ret_pidfd, struct err *err);
 
+/* The same, but a child of ours that has ended, and that nobody has reaped, will do: how it
+ * ended is still to be had. */
+int ident_adopt(const struct ident *id, const char *boot_id, int *ret_pidfd, struct err *err);
+
 /* Whether a session of this number, which somebody is in, is the one that `leader` (which
  * may have ended) made with setsid(). */
 bool ident_made_session(const struct ident *leader, int64_t session);
@@ -55,6 +59,10 @@ int ident_signal(int pidfd, int number, struct err *err);
  * told once.  Of others the kernel tells (Linux 6.15) after their parent has reaped
  * them, when the pidfd reports POLLHUP; before that they are END_UNKNOWN. */
 int ident_end(int pidfd, struct end *ret, struct err *err);
+
+/* The same, but a child is not reaped: ret_is_left says that ident_end() is still to do
+ * it, which takes the kernel a while, and until when its pid is given to nobody else. */
+int ident_look_at_end(int pidfd, struct end *ret, bool *ret_is_left, struct err *err);
 
 /* Reaps children that ended and that nobody holds a pidfd of: a subreaper inherits
  * any number of them.  is_held(pid) says whether somebody does; such a one is left

@@ -18,6 +18,8 @@
 #include "base/mem.h"
 #include "base/sys.h"
 
+enum { PENDING_KEPT = 32 * 1024 };
+
 struct journal {
     char *path;
     int fd, lock;
@@ -112,7 +114,10 @@ int journal_flush(struct journal *j, struct err *err)
         result = write_behind(j, &j->pending, err);
     if (result)
         lose_pending(j);
-    buf_truncate(&j->pending, 0);
+    if (j->pending.cap > PENDING_KEPT)
+        buf_free(&j->pending); /* so many records come seldom together */
+    else
+        buf_truncate(&j->pending, 0);
     return result;
 }
 

@@ -170,7 +170,7 @@ static int read_file(pid_t pid, const char *what, char *to, size_t size, size_t 
 int procfs_stat(pid_t pid, struct procfs_stat *ret, struct err *err)
 {
     char text[PROCFS_STAT_SIZE];
-    size_t n;
+    size_t n = 0;
 
     if (read_file(pid, "stat", text, sizeof(text), &n, err))
         return -1;
@@ -180,7 +180,7 @@ int procfs_stat(pid_t pid, struct procfs_stat *ret, struct err *err)
 int procfs_uid(pid_t pid, uid_t *ret_real, struct err *err)
 {
     char text[STATUS_READ];
-    size_t n;
+    size_t n = 0;
 
     if (read_file(pid, "status", text, sizeof(text), &n, err))
         return -1;

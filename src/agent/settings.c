@@ -38,6 +38,14 @@ static const struct field output_fields[] = {
 };
 static const struct shape output_shape = { "output", sizeof(((struct agent_settings *)0)->output), output_fields };
 
+static const struct field operations_fields[] = {
+    { "at_once", .type = FIELD_INT, IN(operations, at_once), .min = 1, .max = 10000, .fallback = 100,
+      .doc = "operations of different processes at once" },
+    { 0 },
+};
+static const struct shape operations_shape = { "operations", sizeof(((struct agent_settings *)0)->operations),
+                                               operations_fields };
+
 static const struct field fields[] = {
     { "data_dir", .type = FIELD_STR, AT(data_dir), .min = 1, .max = PATH_MAX_BYTES, .check = rule_path,
       .fallback_text = "/var/lib/holdfast-agent", .doc = "journal, identity, output of processes; made if need be" },
@@ -53,6 +61,10 @@ static const struct field fields[] = {
       .doc = "to ask for when joining; empty: the server makes one" },
     { "log", .type = FIELD_OBJ, AT(log), .sub = &log_shape, .doc = "what is written down" },
     { "output", .type = FIELD_OBJ, AT(output), .sub = &output_shape, .doc = "what processes say" },
+    { "operations", .type = FIELD_OBJ, AT(operations), .sub = &operations_shape, .doc = "what is asked for" },
+    { "proc_file", .type = FIELD_STR, AT(proc_file), .max = PATH_MAX_BYTES, .check = rule_path,
+      .doc = "the list of hosted processes for other tools; empty: `.proc` in data_dir; "
+             "`/usr/local/gse/agent/etc/.proc` is where those of GSE look" },
     { 0 },
 };
 static const struct shape shape = { "agent settings", sizeof(struct agent_settings), fields };

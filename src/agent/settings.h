@@ -23,6 +23,10 @@ struct agent_settings {
     struct {
         int64_t max_bytes;
     } output;
+    struct {
+        int64_t at_once;
+    } operations;
+    const char *proc_file;
 };
 
 extern const struct config_spec agent_config;

@@ -35,6 +35,7 @@ struct spawner {
     bool is_changed[LIMITS];
     uid_t uid;
     char boot_id[BOOT_ID_SIZE];
+    struct command_cache programs;
 };
 
 /* What the child needs, and what it leaves. */
@@ -326,7 +327,7 @@ int spawn(struct spawner *s, const struct spawn_request *r, struct spawn_result 
     if (check(s, r, err))
         return -1;
     l.env = build_env(r, &a);
-    command_plan(r->command, r->setup_path, search_path(l.env), &a, &l.command);
+    command_plan(r->command, r->setup_path, search_path(l.env), &s->programs, &a, &l.command);
     result = clone_child(&l, r, ret, err);
     arena_free(&a);
     return result;
@@ -369,21 +370,30 @@ static int open_slots(struct spawner *s, struct err *err)
     return s->out < 0 ? -1 : 0;
 }
 
-int spawner_new(const char *boot_id, struct spawner **ret, struct err *err)
+/* For a thread of its own; the limits that were changed so far are known to it. */
+int spawner_copy(const struct spawner *from, struct spawner **ret, struct err *err)
 {
     struct spawner *s = xalloc(sizeof(*s));
 
+    *s = *from;
     s->null = s->out = -1;
-    s->uid = geteuid();
-    memcpy(s->boot_id, boot_id, strnlen(boot_id, BOOT_ID_SIZE - 1));
+    s->stack = NULL;
     if (open_slots(s, err)) {
         spawner_free(s);
         return -1;
     }
-    heed_realtime_signals();
-    s->stack = xalloc(STACK_SIZE);
+    s->stack = xresize(NULL, STACK_SIZE); /* not touched where it is not used */
     *ret = s;
     return 0;
+}
+
+int spawner_new(const char *boot_id, struct spawner **ret, struct err *err)
+{
+    struct spawner s = { .null = -1, .out = -1, .uid = geteuid() };
+
+    memcpy(s.boot_id, boot_id, strnlen(boot_id, BOOT_ID_SIZE - 1));
+    heed_realtime_signals();
+    return spawner_copy(&s, ret, err);
 }
 
 void spawner_free(struct spawner *s)

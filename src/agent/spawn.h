@@ -49,6 +49,7 @@ struct spawn_result {
  * those below its two.  SIGCHLD must not be ignored.  Realtime signals that somebody
  * made us ignore are set to their default here, once for all children. */
 int spawner_new(const char *boot_id, struct spawner **ret, struct err *err);
+int spawner_copy(const struct spawner *from, struct spawner **ret, struct err *err); /* own slots */
 void spawner_free(struct spawner *s); /* NULL is fine */
 
 /* Changes a limit of the agent's own (RLIMIT_NOFILE, say); nothing else does, so that

@@ -197,7 +197,7 @@ int tree_kill(const struct ident *root, bool with_session, size_t *ret_n, struct
     struct tree tree = { 0 };
     struct growth g = { .root = root, .tree = &tree, .err = err, .stop = true };
     int result = grow_from_root(&g, with_session);
-    size_t before = 0, killed;
+    size_t before = 0, killed = 0;
     struct err second;
 
     for (int i = 0; i < ROUNDS_MAX && !result && tree.n > before; i++) {

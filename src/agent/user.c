@@ -86,6 +86,19 @@ void user_free(struct user *u)
     free(u);
 }
 
+struct user *user_copy(const struct user *u, struct arena *a)
+{
+    struct user *copy = arena_alloc(a, sizeof(*copy));
+
+    *copy = *u;
+    copy->name = arena_strdup(a, u->name);
+    copy->home = arena_strdup(a, u->home);
+    copy->shell = arena_strdup(a, u->shell);
+    copy->groups = arena_alloc(a, u->groups_n * sizeof(*u->groups));
+    memcpy(copy->groups, u->groups, u->groups_n * sizeof(*u->groups));
+    return copy;
+}
+
 const struct user *users_find(const struct users *c, const char *name, int64_t now_ms)
 {
     const struct user *u = map_find_str(&c->by_name, name);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "base/map.h"
 
@@ -28,6 +29,7 @@ struct user {
 /* Blocks.  CODE_USER if there is no such user, ERR_UNAVAILABLE if nobody can say. */
 int user_new(const char *name, struct user **ret, struct err *err);
 void user_free(struct user *u); /* NULL is fine */
+struct user *user_copy(const struct user *u, struct arena *a);
 
 /* All zeroes is an empty cache.  Users in it are good until the next call for the
  * same name. */

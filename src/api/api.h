@@ -29,6 +29,7 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "server/fleet.h"
+#include "server/logs.h"
 #include "server/tasks.h"
 #include "store/store.h"
 #include "wire/http.h"
@@ -41,6 +42,7 @@ struct api_parts { /* all of them outlive the api, but as told above */
     struct store *store;
     struct fleet *fleet;
     struct tasks *tasks;
+    struct logs *logs;
     const char *ca_fingerprint; /* agents_ca_fingerprint(), for join tokens */
     const char *version;
 };

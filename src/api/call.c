@@ -152,3 +152,11 @@ bool call_may_see(const struct call *c, const struct fleet_host *h)
 {
     return app_may_business(&c->app->permissions, h->biz_id);
 }
+
+/* "zh-hans" and its relatives; whoever says nothing, or something else, reads English. */
+enum lang call_lang(const struct call *c)
+{
+    const char *wish = http_head_find(&c->req->head, "Blueking-Language");
+
+    return wish && !strncasecmp(wish, "zh", 2) ? LANG_ZH : LANG_EN;
+}

@@ -54,5 +54,6 @@ extern const struct err call_stopping; /* why those fail who come too late */
 
 /* For handlers. */
 bool call_may_see(const struct call *c, const struct fleet_host *h); /* its business */
+enum lang call_lang(const struct call *c); /* that the caller reads: Blueking-Language */
 
 #endif

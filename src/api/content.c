@@ -3,6 +3,7 @@
 #include "api/content.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -112,10 +113,9 @@ static void put_use(struct buf *b, const struct proc_view *v)
     put_int(b, "elapsedTime", v->elapsed_s);
 }
 
-static void put_instance(struct buf *b, const struct task_item *item, int64_t form)
+static void put_instance(struct buf *b, const struct task_item *item, const struct proc_view *v,
+                         int64_t form)
 {
-    const struct proc_view *v = &item->view;
-
     buf_addc(b, '{');
     put_text(b, "cmdline", v->cmdline);
     put_text(b, "processName", form == TASK_FORM_JOB ? item->proc_name : item->name);
@@ -129,6 +129,23 @@ static void put_instance(struct buf *b, const struct task_item *item, int64_t fo
     buf_addc(b, '}');
 }
 
+/* Where several processes are expected: of the others only the pid is known. */
+static void put_others(struct buf *b, const struct task_item *item, int64_t form)
+{
+    const char *at = item->view.others ? item->view.others : "";
+    struct proc_view v;
+    char *end;
+
+    shape_defaults(&proc_view_shape, &v);
+    v.hosted = item->view.hosted;
+    v.register_s = item->view.register_s;
+    v.report_s = item->view.report_s;
+    for (; (v.pid = strtoll(at, &end, 10)) > 0 && end != at; at = end) {
+        buf_addc(b, ',');
+        put_instance(b, item, &v, form);
+    }
+}
+
 static void put_status(struct buf *b, const struct task_item *item, int64_t form, const char *ip)
 {
     buf_addc(b, '{');
@@ -138,7 +155,8 @@ static void put_status(struct buf *b, const struct task_item *item, int64_t form
     buf_puts(b, ",\"process\":[{");
     put_text(b, "procname", item->proc_name);
     buf_puts(b, ",\"instance\":[");
-    put_instance(b, item, form);
+    put_instance(b, item, &item->view, form);
+    put_others(b, item, form);
     buf_puts(b, "]}]}");
 }
 

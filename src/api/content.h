@@ -3,7 +3,8 @@
  *
  * Four of them parse `content`, two of those with strict types: an integer is never written
  * as 0.0, what is a string stays one, a process that does not run has pid -1, and there is
- * exactly one element wherever there is a list. */
+ * exactly one element wherever there is a list (but of `instance`, where several processes
+ * are expected: the first is the process itself). */
 #ifndef API_CONTENT_H
 #define API_CONTENT_H
 

@@ -123,9 +123,11 @@ static void put_said(struct buf *out, const char *text, const char *about)
     buf_free(&said);
 }
 
+/* An agent that is away, or does not answer, is not. */
 bool dialect_is_ours(const struct err *err)
 {
-    return code_get(err->code)->http_status >= 500;
+    return code_get(err->code)->http_status >= 500 && err->code != CODE_OFFLINE &&
+           err->code != CODE_DEADLINE;
 }
 
 /* What a caller is told of a failure.  Of our own troubles it needs to know only how to

@@ -14,6 +14,7 @@ void v1_status(struct call *c);
 void v1_hosts(struct call *c);       /* struct page_ask */
 void v1_host_remove(struct call *c); /* struct host_remove_ask */
 void v1_processes(struct call *c);   /* struct process_ask */
+void v1_logs(struct call *c);        /* struct log_ask */
 void v1_task(struct call *c);        /* its id is c->rest */
 void v1_operate(struct call *c);     /* struct operation_ask */
 void v1_apps(struct call *c);        /* struct page_ask */

@@ -7,6 +7,7 @@
 #include "api/handlers.h"
 #include "base/mem.h"
 #include "model/host.h"
+#include "model/log.h"
 #include "model/proc.h"
 #include "model/task.h"
 
@@ -35,6 +36,8 @@ const struct route routes[] = {
       "Processes on it run on." },
     { SERVED_V1, "/v1/processes", METHOD_GET, APP_READ, 0, &process_ask_shape, &process_page_shape, v1_processes,
       "Processes of all hosts, page by page." },
+    { SERVED_V1, "/v1/logs", METHOD_GET, APP_READ, 0, &log_ask_shape, &log_view_shape, v1_logs,
+      "What a process, or a command of it, has said: the last lines, or what came since." },
     { SERVED_V1, "/v1/tasks/*", METHOD_GET, APP_READ, 0, NULL, &task_view_shape, v1_task,
       "A task and all its items." },
     { SERVED_V1, "/v1/operations", METHOD_POST, APP_OPERATE, LARGE, &operation_ask_shape, &operation_view_shape,

@@ -87,6 +87,18 @@ static void refuse(struct task_target *t, int64_t code, const char *text)
     t->text = text;
 }
 
+/* Nothing is done to it, so it is hosted or not as before. */
+static void refuse_op(const struct targets *t, const struct fleet_host *h,
+                      struct task_target *target)
+{
+    const struct fleet_proc *p =
+        target->agent ? fleet_proc(h, target->meta.space, target->meta.name) : NULL;
+
+    target->hosted = p && p->view.hosted;
+    refuse(target, CODE_UNKNOWN_OP,
+           arena_printf(t->call->arena, "op_type %lld: no such operation", (long long)target->op));
+}
+
 static void judge(const struct targets *t, const struct fleet_host *h, struct task_target *target)
 {
     if (!h)
@@ -96,9 +108,7 @@ static void judge(const struct targets *t, const struct fleet_host *h, struct ta
     else
         target->agent = h->agent_id;
     if (!is_op(target->op))
-        refuse(
-            target, CODE_UNKNOWN_OP,
-            arena_printf(t->call->arena, "op_type %lld: no such operation", (long long)target->op));
+        refuse_op(t, h, target);
 }
 
 void targets_add(struct targets *t, const struct fleet_host *h, const char *key,

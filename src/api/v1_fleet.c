@@ -7,6 +7,7 @@
 #include "api/hosts.h"
 #include "base/base64.h"
 #include "base/mem.h"
+#include "base/time.h"
 #include "model/host.h"
 
 /* ---- numbers */
@@ -147,6 +148,9 @@ struct listing {
     struct process_view *views;
     size_t n;
     bool more; /* there was one too many */
+    enum lang lang;
+    int64_t now_s;
+    struct buf why;
 };
 
 static bool is_wanted(const struct listing *l, const struct fleet_proc *p)
@@ -165,6 +169,18 @@ static bool is_after(const struct fleet_proc *p, const struct cursor *at)
     return order > 0 || (order == 0 && strcmp(p->name, at->name) > 0);
 }
 
+/* The facts are the agent's; the sentence is made of them here, for who asks. */
+static const char *write_why(struct listing *l, const struct fleet_host *h,
+                             const struct proc_view *v)
+{
+    buf_truncate(&l->why, 0);
+    if (h->epoch)
+        why_write(v, l->lang, l->now_s, &l->why);
+    else
+        why_write_away(v, l->lang, h->since_ms / 1000, l->now_s, &l->why);
+    return arena_strdup(l->call->arena, buf_text(&l->why));
+}
+
 /* Those of one host, from behind `at` if it has a place there. */
 static void list_host(struct listing *l, const struct fleet_host *h, const struct cursor *at)
 {
@@ -177,8 +193,9 @@ static void list_host(struct listing *l, const struct fleet_host *h, const struc
             l->more = true;
             return;
         }
-        l->views[l->n++] =
+        l->views[l->n] =
             (struct process_view){ h->agent_id, h->ip, h->cloud_id, h->epoch != 0, p->view };
+        l->views[l->n++].view.why = write_why(l, h, &p->view);
     }
 }
 
@@ -214,7 +231,7 @@ static void finish_listing(struct listing *l)
 void v1_processes(struct call *c)
 {
     const struct process_ask *ask = c->ask;
-    struct listing l = { .call = c, .ask = ask };
+    struct listing l = { .call = c, .ask = ask, .lang = call_lang(c) };
     const struct fleet_host *h;
     struct cursor at;
     struct err err;
@@ -228,10 +245,12 @@ void v1_processes(struct call *c)
         hosts_fail(c, "host", ask->host);
         return;
     }
+    l.now_s = clock_wall_ms(loop_clock(c->api->parts.loop)) / 1000;
     l.views = arena_alloc(c->arena, (size_t)ask->limit * sizeof(*l.views));
     if (h)
         list_one(&l, h, &at);
     else
         list_all(&l, &at);
+    buf_free(&l.why);
     finish_listing(&l);
 }

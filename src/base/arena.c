@@ -11,11 +11,11 @@
 
 #include "base/mem.h"
 
-enum { BLOCK_MIN = 2048, BLOCK_MAX = 256 * 1024, ALIGN = 16 };
+enum { BLOCK_LEAST = 64, BLOCK_MIN = 2048, BLOCK_MAX = 256 * 1024, ALIGN = 16 };
 
 struct arena_block {
     struct arena_block *next;
-    size_t size;
+    size_t size : 63, is_given : 1; /* given by the owner, who frees it */
     _Alignas(ALIGN) char bytes[];
 };
 
@@ -24,6 +24,44 @@ static void use(struct arena *a, struct arena_block *b)
     a->head = b;
     a->free = b->bytes;
     a->end = b->bytes + b->size;
+}
+
+static struct arena_block *allocate(size_t size)
+{
+    struct arena_block *b = malloc(sizeof(*b) + size);
+
+    if (!b)
+        abort();
+    b->size = size;
+    b->next = NULL;
+    b->is_given = 0;
+    return b;
+}
+
+void arena_init(struct arena *a, size_t first_bytes)
+{
+    if (first_bytes < BLOCK_LEAST)
+        first_bytes = BLOCK_LEAST;
+    use(a, allocate(first_bytes < BLOCK_MAX ? first_bytes : BLOCK_MAX));
+}
+
+size_t arena_used(const struct arena *a)
+{
+    size_t used = 0;
+
+    for (const struct arena_block *b = a->head; b; b = b->next)
+        used += b->size;
+    return used - (size_t)(a->end - a->free);
+}
+
+void arena_init_in(struct arena *a, void *memory, size_t size)
+{
+    struct arena_block *b = memory;
+
+    b->size = size - sizeof(*b);
+    b->next = NULL;
+    b->is_given = 1;
+    use(a, b);
 }
 
 /* A piece too large for an ordinary block gets one of its own, behind the
@@ -37,10 +75,7 @@ static char *new_block(struct arena *a, size_t need)
         size = BLOCK_MAX;
     if (need > size)
         size = need;
-    b = malloc(sizeof(*b) + size);
-    if (!b)
-        abort();
-    b->size = size;
+    b = allocate(size);
     b->next = a->head;
     if (a->head && size > BLOCK_MAX) {
         b->next = a->head->next;
@@ -118,7 +153,8 @@ static void free_blocks(struct arena_block *b)
     while (b) {
         struct arena_block *next = b->next;
 
-        free(b);
+        if (!b->is_given)
+            free(b);
         b = next;
     }
 }

@@ -15,6 +15,18 @@ struct arena {
     char *free, *end;         /* what is left of it */
 };
 
+/* For an empty one that lives long and holds little (a process that is kept, a result):
+ * its first block has this size, not the 2 KiB that suit a request.  Those that follow
+ * double as ever, so a guess that is too small costs little.  After arena_free() it is
+ * like any other. */
+void arena_init(struct arena *a, size_t first_bytes);
+size_t
+arena_used(const struct arena *a); /* bytes; one that is to hold the same begins with so many */
+
+/* Its first block is this memory (at least 64 bytes, aligned for anything), which stays
+ * the caller's, to be freed after the arena. */
+void arena_init_in(struct arena *a, void *memory, size_t size);
+
 void *arena_alloc(struct arena *a, size_t size); /* zeroed, aligned for anything */
 char *arena_bytes(struct arena *a, size_t n);    /* neither; for text */
 char *arena_strdup(struct arena *a, const char *s);

@@ -14,9 +14,9 @@
 #include "base/sys.h"
 
 struct log {
-    char *path; /* NULL: standard error */
-    int fd;
-    enum log_level level;
+    char *path;    /* NULL: standard error */
+    atomic_int fd; /* standard error's own, or one of ours */
+    atomic_int level;
     const struct clock *clock;
     atomic_long lost;
     atomic_bool torn; /* the file may end inside a line */
@@ -62,7 +62,7 @@ void log_free(struct log *l)
 {
     if (!l)
         return;
-    if (l->path)
+    if (l->fd != STDERR_FILENO)
         sys_close(l->fd);
     free(l->path);
     free(l);
@@ -70,20 +70,48 @@ void log_free(struct log *l)
 
 /* sys_dup3 replaces the file under the same number in one step, so that a thread
  * in the middle of a line writes to the old file or the new, never to neither. */
+static int put_in_place(struct log *l, int from, const char *path, struct err *err)
+{
+    if (sys_dup3(from, l->fd) < 0)
+        return err_sys(err, "replace log file %s", path ? path : "by standard error");
+    return 0;
+}
+
+static int switch_to(struct log *l, const char *path, struct err *err)
+{
+    int fd = STDERR_FILENO, result;
+
+    if (!path && l->fd == STDERR_FILENO)
+        return 0;
+    if (path && open_file(path, &fd, err))
+        return -1;
+    if (l->fd == STDERR_FILENO) {
+        l->fd = fd;
+        return 0;
+    }
+    result = put_in_place(l, fd, path, err);
+    if (path)
+        sys_close(fd);
+    return result;
+}
+
 int log_reopen(struct log *l, struct err *err)
 {
-    int fd = -1;
+    return l ? switch_to(l, l->path, err) : 0;
+}
 
-    if (!l || !l->path)
+int log_set(struct log *l, const char *path, enum log_level level, struct err *err)
+{
+    char *copy;
+
+    if (!l)
         return 0;
-    if (open_file(l->path, &fd, err))
+    if (switch_to(l, path, err))
         return -1;
-    if (sys_dup3(fd, l->fd) < 0) {
-        err_sys(err, "replace log file %s", l->path);
-        sys_close(fd);
-        return -1;
-    }
-    sys_close(fd);
+    copy = path ? xstrdup(path) : NULL; /* it may be ours */
+    free(l->path);
+    l->path = copy;
+    l->level = level;
     return 0;
 }
 
@@ -122,7 +150,7 @@ void log_line(struct log *l, enum log_level level, const char *text, const struc
     char when[TIME_TEXT_SIZE];
     long lost;
 
-    if (!l || level > l->level)
+    if (!l || level > (enum log_level)l->level)
         return;
     time_iso(clock_wall_ms(l->clock), when);
     buf_addc(&b, '\n');

@@ -37,6 +37,10 @@ void log_free(struct log *l);
  * is nothing to do for standard error and a NULL log. */
 int log_reopen(struct log *l, struct err *err);
 
+/* Another place, as log_new() takes it, and another level, from the next line on; the
+ * file is opened again even if it is the same one.  On failure all stays as it was. */
+int log_set(struct log *l, const char *path, enum log_level level, struct err *err);
+
 void log_line(struct log *l, enum log_level level, const char *text,
               const struct log_field *fields);
 

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/sys.h"
 
-enum { CAP_MIN = 16 };
+enum { CAP_KEPT = 256, CAP_MIN = 16 };
 
 static uint64_t rotl(uint64_t x, int n)
 {
@@ -95,7 +95,7 @@ static void rebuild(struct map *m)
         cap *= 2;
     if (!old.cap)
         map_seed(m->seed);
-    m->entries = xalloc(cap / 2 * sizeof(*m->entries));
+    m->entries = xresize(NULL, cap / 2 * sizeof(*m->entries)); /* unused, it is not even touched */
     m->index = xalloc(cap * sizeof(*m->index));
     m->cap = cap;
     m->used = 0;
@@ -189,6 +189,8 @@ void *map_del(struct map *m, const char *key, size_t len)
     m->n--;
     while (m->used > 0 && !m->entries[m->used - 1].value)
         m->used--;
+    if (m->n == 0 && m->cap > CAP_KEPT)
+        map_free(m);
     return value;
 }
 

@@ -39,8 +39,8 @@ void *map_put_str(struct map *m, const char *key, void *value);
 void *map_del(struct map *m, const char *key, size_t len);
 void *map_del_str(struct map *m, const char *key);
 
-/* The next entry, NULL at the end; *at starts at 0.  Deleting is allowed
- * meanwhile, putting is not. */
+/* The next entry, NULL at the end; *at starts at 0.  Deleting is allowed meanwhile, but
+ * the entry is not to be looked at after it; putting is not. */
 struct map_entry *map_next(const struct map *m, size_t *at);
 
 void map_free(struct map *m); /* the values are not touched */

@@ -2,11 +2,17 @@
 /* mem.c - see mem.h. */
 #include "base/mem.h"
 
+#include <link.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { LARGE_BYTES = 64 * 1024 };
 
 static void *must(void *p)
 {
@@ -50,4 +56,36 @@ char *xprintf(const char *fmt, ...)
     n = vasprintf(&s, fmt, ap);
     va_end(ap);
     return must(n < 0 ? NULL : s);
+}
+
+void mem_share_heap(void)
+{
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+}
+
+/* Of the code and constants; they are never written to.  Starting up and shaking hands
+ * has used a lot more of them than is ever used again. */
+static int drop_constants(struct dl_phdr_info *info, size_t size, void *page_size)
+{
+    uintptr_t page = *(const uintptr_t *)page_size;
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t from = (info->dlpi_addr + p->p_vaddr + page - 1) / page * page;
+        uintptr_t to = (info->dlpi_addr + p->p_vaddr + p->p_filesz) / page * page;
+
+        if (p->p_type == PT_LOAD && !(p->p_flags & PF_W) && from < to)
+            (void)madvise((void *)from, to - from, MADV_DONTNEED); /* it need not succeed */
+    }
+    return 0;
+}
+
+void mem_give_back(void)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+    malloc_trim(0);
+    dl_iterate_phdr(drop_constants, &page);
 }

@@ -15,4 +15,11 @@ char *xstrdup(const char *s);
 char *xmemdup(const char *s, size_t n); /* n bytes and a NUL; s may be NULL if n is 0 */
 char *xprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* For a program that is to be small.  All threads use one heap, if it is said before there
+ * are others, and large pieces stand outside of it, so that they leave no holes.  And what
+ * is free, or is only a copy of what the files of the program and its libraries hold,
+ * goes back to the system: what is needed comes again by itself. */
+void mem_share_heap(void);
+void mem_give_back(void);
+
 #endif

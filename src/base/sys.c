@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
-#include <linux/sched.h>
+#include <linux/openat2.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -13,11 +13,14 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/clone3.h"
 
 /* Every call that can be made to fail: one row here, and its function below. */
 /* clang-format off */
@@ -27,7 +30,7 @@
     X(UNLINK, "unlink") X(MKDIR, "mkdir") X(SOCKET, "socket") X(BIND, "bind") \
     X(LISTEN, "listen") X(ACCEPT, "accept") X(CONNECT, "connect") X(SETSOCKOPT, "setsockopt") \
     X(GETSOCKOPT, "getsockopt") X(GETSOCKNAME, "getsockname") X(SHUTDOWN, "shutdown") X(SEND, "send") \
-    X(RECV, "recv") X(EVENTFD, "eventfd") X(DUP3, "dup3") X(OPENAT, "openat") \
+    X(RECV, "recv") X(EVENTFD, "eventfd") X(DUP3, "dup3") X(OPENAT, "openat") X(OPENAT2, "openat2") \
     X(FDOPENDIR, "fdopendir") X(LINK, "link") \
     X(PREAD, "pread") X(PWRITE, "pwrite") X(FTRUNCATE, "ftruncate") X(FLOCK, "flock") \
     X(READLINKAT, "readlinkat") X(RENAMEAT, "renameat") X(UNLINKAT, "unlinkat") \
@@ -36,7 +39,7 @@
     X(PIDFD_SEND_SIGNAL, "pidfd_send_signal") X(WAITID, "waitid") X(PRLIMIT, "prlimit") X(PRCTL, "prctl") \
     X(CLONE3, "clone3") X(CLOSE_RANGE, "close_range") X(DUP2, "dup2") X(SETSID, "setsid") \
     X(CHDIR, "chdir") X(SETGROUPS, "setgroups") X(SETRESGID, "setresgid") \
-    X(SETRESUID, "setresuid") X(EXECVE, "execve")
+    X(SETRESUID, "setresuid") X(EXECVE, "execve") X(INOTIFY, "inotify")
 /* clang-format on */
 
 #define CALL_ENUM(id, name) CALL_##id,
@@ -149,6 +152,14 @@ int sys_open(const char *path, int flags, mode_t mode)
 int sys_openat(int dir, const char *path, int flags, mode_t mode)
 {
     return fails(CALL_OPENAT) ? -1 : openat(dir, path, flags | O_CLOEXEC, mode);
+}
+
+int sys_openat2(const char *path, int flags)
+{
+    struct open_how how = { .flags = (unsigned)(flags | O_CLOEXEC),
+                            .resolve = RESOLVE_NO_SYMLINKS };
+
+    return fails(CALL_OPENAT2) ? -1 : (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
 }
 
 DIR *sys_fdopendir(int fd)
@@ -387,6 +398,16 @@ int sys_eventfd(void)
     return fails(CALL_EVENTFD) ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
+int sys_inotify(const char *path, unsigned mask)
+{
+    int fd = fails(CALL_INOTIFY) ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+    if (fd < 0 || inotify_add_watch(fd, path, mask) >= 0)
+        return fd;
+    sys_close(fd);
+    return -1;
+}
+
 int sys_pidfd_open(pid_t pid)
 {
     return fails(CALL_PIDFD_OPEN) ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
@@ -421,52 +442,6 @@ int sys_prctl(int option, unsigned long value)
     return fails(CALL_PRCTL) ? -1 : prctl(option, value, 0, 0, 0);
 }
 
-/* The system call as such: 0 can not be returned in the child, whose new stack has
- * nowhere to return to, so the child goes from here into run().  Gives the pid, or
- * minus the error. */
-static long clone3_call(struct clone_args *args, const struct sys_child *child)
-{
-#if defined(__x86_64__)
-    register void (*run)(void *) __asm__("r8") = child->run;
-    register void *arg __asm__("r9") = child->arg;
-    long pid;
-
-    __asm__ volatile("syscall\n\t"
-                     "test %%rax, %%rax\n\t"
-                     "jnz 1f\n\t"
-                     "xor %%ebp, %%ebp\n\t"
-                     "mov %[arg], %%rdi\n\t"
-                     "call *%[run]\n\t"
-                     "hlt\n"
-                     "1:"
-                     : "=a"(pid)
-                     : "0"((long)SYS_clone3), "D"(args),
-                       "S"(sizeof(*args)), [run] "r"(run), [arg] "r"(arg)
-                     : "rcx", "r11", "memory", "cc");
-    return pid;
-#elif defined(__aarch64__)
-    register long call __asm__("x8") = SYS_clone3;
-    register long x0 __asm__("x0") = (long)args;
-    register long x1 __asm__("x1") = sizeof(*args);
-    register void (*run)(void *) __asm__("x9") = child->run;
-    register void *arg __asm__("x10") = child->arg;
-
-    __asm__ volatile("svc #0\n\t"
-                     "cbnz x0, 1f\n\t"
-                     "mov x29, xzr\n\t"
-                     "mov x0, %[arg]\n\t"
-                     "blr %[run]\n\t"
-                     "brk #1\n"
-                     "1:"
-                     : "+r"(x0)
-                     : "r"(call), "r"(x1), [run] "r"(run), [arg] "r"(arg)
-                     : "memory", "cc");
-    return x0;
-#else
-#error "clone3 on a stack of its own has to be written for this machine"
-#endif
-}
-
 pid_t sys_clone3(const struct sys_child *child, int *ret_pidfd)
 {
     int pidfd = -1;
@@ -488,7 +463,7 @@ pid_t sys_clone3(const struct sys_child *child, int *ret_pidfd)
     }
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old); /* of this thread; cannot fail */
-    pid = clone3_call(&args, child);
+    pid = clone3_onto_stack(&args, child->run, child->arg);
     sigprocmask(SIG_SETMASK, &old, NULL);
     if (pid < 0) {
         errno = (int)-pid;

@@ -26,7 +26,8 @@
 
 int sys_open(const char *path, int flags, mode_t mode);
 int sys_openat(int dir, const char *path, int flags, mode_t mode);
-DIR *sys_fdopendir(int fd); /* takes the fd over, unless it fails */
+int sys_openat2(const char *path, int flags); /* ELOOP: a part of it is a symbolic link */
+DIR *sys_fdopendir(int fd);                   /* takes the fd over, unless it fails */
 ssize_t sys_read(int fd, void *to, size_t n);
 ssize_t sys_write(int fd, const void *from, size_t n);
 ssize_t sys_pread(int fd, void *to, size_t n, off_t at);
@@ -64,6 +65,7 @@ int sys_shutdown(int fd, int how);
 ssize_t sys_send(int fd, const void *from, size_t n); /* EPIPE without the signal */
 ssize_t sys_recv(int fd, void *to, size_t n);
 int sys_eventfd(void);
+int sys_inotify(const char *path, unsigned mask); /* of one path alone; does not block */
 
 int sys_pidfd_open(pid_t pid);
 int sys_pidfd_send_signal(int pidfd, int number);
@@ -103,8 +105,7 @@ void sys_end(int status) __attribute__((noreturn));
 /* Whether the call that just failed only says "not now". */
 bool sys_again(void);
 
-/* These do not fail: close() has closed whatever it says, and without random
- * bytes we do not go on. */
+/* These do not fail: close() has closed whatever it says, random bytes are always there. */
 void sys_close(int fd);
 void sys_random(void *to, size_t n);
 

@@ -5,19 +5,23 @@
 #include <fcntl.h>
 #include <pwd.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/agent_upgrade.h"
 #include "agent/settings.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/loop.h"
+#include "base/mem.h"
 #include "base/notify.h"
 #include "base/sys.h"
 #include "link/client.h"
+#include "link/lookup.h"
 
 /* Who fills the memory is to be killed before us. */
 #define OOM_SCORE "-900"
@@ -25,8 +29,10 @@
 enum { TOKEN_FILE_MAX = 1024 };
 
 struct program {
+    struct agent_program self;
+    int argc;
     struct agent_settings settings;
-    struct arena arena;
+    struct arena arena; /* of the settings */
     struct log *log;
     struct loop *loop;
     struct agent *agent;
@@ -135,13 +141,40 @@ static const char **server_list(struct program *p)
     return list;
 }
 
-static int check_settings(const struct program *p, struct err *err)
+static int check_settings(const struct agent_settings *s, struct err *err)
 {
-    if (!p->settings.servers.n)
+    const struct agent_server *servers = s->servers.items;
+
+    if (!s->servers.n)
         return err_set(err, ERR_INVALID, "servers: at least one is needed, as host:port");
-    if (*p->settings.join_token && *p->settings.join_token_file)
+    for (size_t i = 0; i < s->servers.n; i++) {
+        const char *wrong = lookup_check(servers[i].address);
+
+        if (wrong)
+            return err_set(err, ERR_INVALID, "servers[%zu]: '%s' %s", i, servers[i].address, wrong);
+    }
+    if (*s->join_token && *s->join_token_file)
         return err_set(err, ERR_INVALID, "join_token and join_token_file: only one of them");
     return 0;
+}
+
+/* What there is to show, and that is all, is shown at the start alone. */
+static int load_settings(const struct program *p, struct arena *a, struct agent_settings *ret,
+                         struct config_loaded *ret_loaded, struct err *err)
+{
+    if (config_load(&agent_config, p->argc, p->self.argv, environ, a, ret, ret_loaded, err))
+        return -1;
+    return ret_loaded->show ? 0 : check_settings(ret, err);
+}
+
+static struct agent_options options_of(struct program *p)
+{
+    return (struct agent_options){ .dir = p->settings.data_dir,
+                                   .output_max_bytes = p->settings.output.max_bytes,
+                                   .at_once = p->settings.operations.at_once,
+                                   .proc_file = p->settings.proc_file,
+                                   .send = send_message,
+                                   .arg = p };
 }
 
 /* ---- its life */
@@ -154,6 +187,15 @@ static void tell_manager(struct program *p, const char *text)
         LOG(p->log, LOG_WARN, "the service manager can not be told", log_err(&err));
 }
 
+static void tell_reloading(struct program *p)
+{
+    char text[64];
+
+    snprintf(text, sizeof(text), "RELOADING=1\nMONOTONIC_USEC=%lld",
+             (long long)clock_mono_ms(&clock_system) * 1000);
+    tell_manager(p, text);
+}
+
 static void on_stop(void *arg, int number)
 {
     struct program *p = arg;
@@ -163,16 +205,90 @@ static void on_stop(void *arg, int number)
     loop_stop(p->loop);
 }
 
+/* What is read once, at the start. */
+static const struct {
+    const char *name;
+    size_t at;
+} fixed[] = {
+    { "data_dir", offsetof(struct agent_settings, data_dir) },
+    { "ip", offsetof(struct agent_settings, ip) },
+    { "agent_id", offsetof(struct agent_settings, agent_id) },
+    { "join_token", offsetof(struct agent_settings, join_token) },
+    { "join_token_file", offsetof(struct agent_settings, join_token_file) },
+};
+
+static const char **fixed_text(struct agent_settings *s, size_t i)
+{
+    return (const char **)((char *)s + fixed[i].at);
+}
+
+/* They stay as they are in force; the texts are kept apart from those that go. */
+static void keep_fixed(struct program *p, struct agent_settings *to, struct arena *a)
+{
+    for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
+        const char *now = *fixed_text(&p->settings, i);
+        const char **wanted = fixed_text(to, i);
+
+        if (strcmp(now, *wanted) != 0)
+            LOG(p->log, LOG_WARN, "takes effect when the agent is started anew",
+                log_str("setting", fixed[i].name));
+        *wanted = arena_strdup(a, now);
+    }
+}
+
+static int reload(struct program *p, struct err *err)
+{
+    struct arena a = { 0 };
+    struct agent_settings to;
+    struct agent_options options;
+    struct config_loaded loaded;
+
+    if (load_settings(p, &a, &to, &loaded, err) ||
+        log_set(p->log, *to.log.file ? to.log.file : NULL, (enum log_level)to.log.level, err)) {
+        arena_free(&a);
+        return -1;
+    }
+    keep_fixed(p, &to, &a);
+    arena_free(&p->arena);
+    p->arena = a;
+    p->settings = to;
+    options = options_of(p);
+    agent_set(p->agent, &options);
+    return client_set_servers(p->client, server_list(p), err);
+}
+
+/* All of it or nothing: a mistake in the file must not end what works. */
 static void on_hangup(void *arg, int number)
 {
     struct program *p = arg;
     struct err err = { 0 };
 
     (void)number;
-    if (log_reopen(p->log, &err))
-        LOG(p->log, LOG_ERROR, "the log file stays as it was", log_err(&err));
+    tell_reloading(p);
+    if (reload(p, &err))
+        LOG(p->log, LOG_ERROR, "the configuration is refused, and the one before stays in force",
+            log_err(&err));
     else
-        LOG(p->log, LOG_INFO, "the log file was opened again");
+        LOG(p->log, LOG_INFO, "the configuration was read again, the log file opened again");
+    tell_manager(p, "READY=1");
+}
+
+/* A new program that could not read its configuration would end at once. */
+static void on_upgrade(void *arg, int number)
+{
+    struct program *p = arg;
+    struct arena a = { 0 };
+    struct agent_settings to;
+    struct config_loaded loaded;
+    struct err err = { 0 };
+
+    (void)number;
+    if (load_settings(p, &a, &to, &loaded, &err))
+        LOG(p->log, LOG_ERROR, "not upgraded: the configuration could not be read again",
+            log_err(&err));
+    else
+        agent_upgrade(p->agent, &p->self);
+    arena_free(&a);
 }
 
 static int catch_signals(struct program *p, struct err *err)
@@ -181,7 +297,8 @@ static int catch_signals(struct program *p, struct err *err)
     signal(SIGCHLD, SIG_DFL); /* whoever started us may have ignored it */
     if (loop_on_signal(p->loop, SIGTERM, on_stop, p, err) ||
         loop_on_signal(p->loop, SIGINT, on_stop, p, err) ||
-        loop_on_signal(p->loop, SIGHUP, on_hangup, p, err))
+        loop_on_signal(p->loop, SIGHUP, on_hangup, p, err) ||
+        loop_on_signal(p->loop, SIGUSR2, on_upgrade, p, err))
         return -1;
     return 0;
 }
@@ -215,10 +332,7 @@ static void say_ready(struct program *p)
 
 static int start(struct program *p, struct err *err)
 {
-    struct agent_options options = { .dir = p->settings.data_dir,
-                                     .output_max_bytes = p->settings.output.max_bytes,
-                                     .send = send_message,
-                                     .arg = p };
+    const struct agent_options options = options_of(p);
     struct client_settings link = { .dir = p->settings.data_dir,
                                     .servers = server_list(p),
                                     .ip = p->settings.ip,
@@ -230,6 +344,7 @@ static int start(struct program *p, struct err *err)
     if (agent_new(p->loop, p->log, &options, &p->agent, err) || read_token(p, &link.token, err) ||
         client_new(p->loop, &link, &owner, p, &p->client, err))
         return -1;
+    agent_program_ready();
     say_ready(p);
     return 0;
 }
@@ -245,6 +360,7 @@ static void stop(struct program *p)
     loop_free(p->loop);
     log_free(p->log);
     arena_free(&p->arena);
+    free(p->self.path);
 }
 
 /* For whoever started it; the log, where it is a file, is for later. */
@@ -270,13 +386,13 @@ static int run(struct program *p, struct err *err)
 
 int main(int argc, char **argv)
 {
-    struct program p = { 0 };
+    struct program p = { .argc = argc };
     struct config_loaded loaded = { 0 };
     struct err err = { 0 };
     int status = EXIT_SUCCESS;
 
-    if (config_load(&agent_config, argc, argv, environ, &p.arena, &p.settings, &loaded, &err) ||
-        (!loaded.show && check_settings(&p, &err)))
+    if (agent_program_find(agent_config.program, argv, &p.self, &err) ||
+        load_settings(&p, &p.arena, &p.settings, &loaded, &err))
         status = complain(&p, &err, 2);
     else if (loaded.show)
         fputs(loaded.show, stdout);

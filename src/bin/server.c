@@ -40,6 +40,7 @@ struct server {
     struct events *events;
     struct agents *agents;
     struct tasks *tasks;
+    struct logs *logs;
     struct api *api;
     struct api_door public, admin;
     struct tls *tls;
@@ -363,6 +364,8 @@ static int make_parts(struct server *s, struct err *err)
         return -1;
     s->tasks = tasks_new(s->loop, s->log, s->store, s->fleet, &hands, s->agents);
     agents_set_tasks(s->agents, s->tasks);
+    s->logs = logs_new(s->loop, agents_send, s->agents);
+    agents_set_logs(s->agents, s->logs);
     if (tasks_load(s->tasks, err))
         return -1;
     s->api = api_new(&(struct api_parts){ .loop = s->loop,
@@ -370,6 +373,7 @@ static int make_parts(struct server *s, struct err *err)
                                           .store = s->store,
                                           .fleet = s->fleet,
                                           .tasks = s->tasks,
+                                          .logs = s->logs,
                                           .ca_fingerprint = agents_ca_fingerprint(s->agents),
                                           .version = HOLDFAST_VERSION });
     s->public = (struct api_door){ s->api, false };
@@ -437,6 +441,7 @@ static void stop(struct server *s)
     http_server_free(s->admin_http);
     api_stop(s->api);
     agents_free(s->agents);
+    logs_free(s->logs);
     tasks_free(s->tasks);
     fleet_free(s->fleet);
     watch_free(s->store_watch);

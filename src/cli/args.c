@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "cli/duration.h"
 #include "cli/nearest.h"
+#include "model/duration.h"
 
 enum { COMMANDS_MAX = 64 };
 
@@ -113,6 +113,8 @@ static int read_option(struct reader *r, const char *word)
 
     if (!strcmp(word, "-h"))
         word = "--help";
+    if (!strcmp(word, "-f"))
+        word = "--follow";
     if (word[1] != '-')
         return unknown_option(r, word, word + 1);
     name =
@@ -240,7 +242,7 @@ int args_read(int argc, char *const *argv, enum lang lang, struct arena *a, stru
     size_t room = ((size_t)argc + 1) * sizeof(char *);
     struct reader r = { argc, 0, argv, lang, a, ret, arena_alloc(a, room), 0, err };
 
-    *ret = (struct args){ .about = "", .spec = "", .note = "", .timeout_s = -1 };
+    *ret = (struct args){ .about = "", .spec = "", .note = "", .what = "", .timeout_s = -1 };
     ret->settings = arena_alloc(a, room);
     ret->settings[ret->n_settings++] = arena_strdup(a, "holdfast");
     if (read_words(&r))

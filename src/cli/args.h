@@ -27,9 +27,9 @@ struct args {
     uint32_t given; /* a bit an option */
 
     struct list hosts, rights, spaces, businesses; /* struct word */
-    const char *spec, *note;
-    bool no_wait, wait, rotate;
-    int64_t timeout_s, cloud, ttl_s, uses;
+    const char *spec, *note, *what;
+    bool no_wait, wait, rotate, follow;
+    int64_t timeout_s, cloud, ttl_s, uses, lines;
 
     char **settings; /* argv for config_load() */
     int n_settings;

@@ -134,6 +134,29 @@ int ask_processes(const struct args *args, enum lang lang, struct arena *a, stru
     return read_ask(&process_ask_shape, &json, a, ret, err);
 }
 
+int ask_logs(const struct args *args, enum lang lang, struct arena *a, struct log_ask *ret,
+             struct err *err)
+{
+    const struct word *hosts = args->hosts.items;
+    const char *space, *name;
+    struct buf json = { 0 };
+
+    if (!split(args->words[0], a, &space, &name))
+        return text_err(err, ERR_INVALID, lang, TEXT_NOT_A_PROCESS, TEXT_ARGS(args->words[0]));
+    if (args->hosts.n > 1)
+        return text_err(err, ERR_INVALID, lang, TEXT_TWICE, TEXT_ARGS("host"));
+    if (!log_is_what(args->what))
+        return text_err(err, ERR_INVALID, lang, TEXT_NOT_A_COMMAND, TEXT_ARGS(args->what));
+    buf_addc(&json, '{');
+    put_text(&json, "namespace", space);
+    put_text(&json, "name", name);
+    put_text(&json, "host", args->hosts.n ? hosts[0].text : "");
+    put_text(&json, "what", args->what);
+    if (args_has(args, OPTION_LINES))
+        put_number(&json, "lines", args->lines);
+    return read_ask(&log_ask_shape, &json, a, ret, err);
+}
+
 /* ---- apps and tokens ---- */
 
 int ask_app(const struct args *args, enum lang lang, struct arena *a, struct app_ask *ret,

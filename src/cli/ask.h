@@ -9,12 +9,15 @@
 #include "cli/args.h"
 #include "model/app.h"
 #include "model/host.h"
+#include "model/log.h"
 #include "model/task.h"
 
 int ask_operation(const struct args *args, enum lang lang, struct arena *a,
                   struct operation_ask *ret, struct err *err);
 int ask_processes(const struct args *args, enum lang lang, struct arena *a, struct process_ask *ret,
                   struct err *err);
+int ask_logs(const struct args *args, enum lang lang, struct arena *a, struct log_ask *ret,
+             struct err *err);
 int ask_app(const struct args *args, enum lang lang, struct arena *a, struct app_ask *ret,
             struct err *err);
 int ask_token(const struct args *args, enum lang lang, struct arena *a, struct token_ask *ret,

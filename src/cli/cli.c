@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/duration.h"
 #include "cli/width.h"
+#include "model/duration.h"
+#include "model/host.h"
 
 /* ---- requests ---- */
 
@@ -113,6 +114,17 @@ int cli_get_all(struct cli *cli, const char *path, struct client_pair *query,
         memcpy(ret->items, buf_data(&all), all.len);
     buf_free(&all);
     return 0;
+}
+
+int cli_get_processes(struct cli *cli, const struct process_ask *ask, struct list *ret,
+                      struct err *err)
+{
+    struct client_pair query[] = {
+        { "namespace", ask->space }, { "name", ask->name },   { "host", ask->host },
+        { "limit", "1000" },         { "after", ask->after }, { 0 },
+    };
+
+    return cli_get_all(cli, "/v1/processes", query, &process_page_shape, ret, err);
 }
 
 const char *cli_count(struct cli *cli, int64_t n)

@@ -47,6 +47,10 @@ int cli_post(struct cli *cli, const char *path, const struct client_pair *query,
 int cli_get_all(struct cli *cli, const char *path, struct client_pair *query,
                 const struct shape *page, struct list *ret, struct err *err);
 
+struct process_ask;
+int cli_get_processes(struct cli *cli, const struct process_ask *ask, struct list *ret,
+                      struct err *err);
+
 /* Numbers and times as text, in cli->arena. */
 const char *cli_count(struct cli *cli, int64_t n);
 const char *cli_duration(struct cli *cli, int64_t ms);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/duration.h"
 #include "cli/text.h"
+#include "model/duration.h"
 
 struct client {
     CURL *curl;
@@ -100,6 +100,9 @@ int client_new(const struct client_config *config, struct client **ret, struct e
     c->curl = curl_easy_init();
     c->headers = curl_slist_append(NULL, "Content-Type: application/json");
     c->headers = curl_slist_append(c->headers, "Accept: application/json");
+    c->headers =
+        curl_slist_append(c->headers, config->lang == LANG_ZH ? "Blueking-Language: zh-hans"
+                                                              : "Blueking-Language: en");
     c->headers = curl_slist_append(c->headers, "Expect:"); /* no round trip for a large body */
     if (!c->curl || !c->headers)
         abort();

@@ -28,6 +28,9 @@ const struct option cli_options[OPTIONS] = {
     [OPTION_TTL] = { "ttl", "TIME", OPTION_IS_SECONDS, TO(ttl_s), TEXT_OPT_TTL },
     [OPTION_USES] = { "uses", "N", OPTION_IS_NUMBER, TO(uses), TEXT_OPT_USES },
     [OPTION_NOTE] = { "note", "TEXT", OPTION_IS_TEXT, TO(note), TEXT_OPT_NOTE },
+    [OPTION_LINES] = { "lines", "N", OPTION_IS_NUMBER, TO(lines), TEXT_OPT_LINES },
+    [OPTION_COMMAND] = { "command", "COMMAND", OPTION_IS_TEXT, TO(what), TEXT_OPT_COMMAND },
+    [OPTION_FOLLOW] = { "follow", NULL, OPTION_IS_FLAG, TO(follow), TEXT_OPT_FOLLOW },
     [OPTION_SERVER] = { "server", "URL", OPTION_IS_SETTING, .help = TEXT_OPT_SERVER },
     [OPTION_SOCKET] = { "socket", "PATH", OPTION_IS_SETTING, .help = TEXT_OPT_SOCKET },
     [OPTION_APP] = { "app", "CODE", OPTION_IS_SETTING, .help = TEXT_OPT_APP },
@@ -47,6 +50,8 @@ const struct option cli_options[OPTIONS] = {
 const struct command cli_commands[] = {
     { "status", "", 0, 0, 0, TEXT_DO_STATUS, -1, run_status },
     { "ps", "[NAMESPACE[/NAME]]", 0, 1, HAS(HOST), TEXT_DO_PS, -1, run_ps },
+    { "why", "NAMESPACE/NAME", 1, 1, HAS(HOST), TEXT_DO_WHY, -1, run_why },
+    { "logs", "NAMESPACE/NAME", 1, 1, HAS(HOST) | HAS(LINES) | HAS(COMMAND) | HAS(FOLLOW), TEXT_DO_LOGS, -1, run_logs },
     { "start", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_START, PROC_OP_START, run_operation },
     { "stop", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_STOP, PROC_OP_STOP, run_operation },
     { "restart", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_RESTART, PROC_OP_RESTART, run_operation },

@@ -27,6 +27,9 @@ enum option_id {
     OPTION_TTL,
     OPTION_USES,
     OPTION_NOTE,
+    OPTION_LINES,
+    OPTION_COMMAND,
+    OPTION_FOLLOW,
     /* From here on every command has them. */
     OPTION_SERVER,
     OPTION_SOCKET,

@@ -2,9 +2,9 @@
 /* run_admin.c - who may call: apps, and tokens for hosts to join by. */
 #include "base/mem.h"
 #include "cli/ask.h"
-#include "cli/duration.h"
 #include "cli/run.h"
 #include "cli/table.h"
+#include "model/duration.h"
 #include "wire/shape_text.h"
 
 static void put_alone(struct cli *cli, const char *text)

@@ -10,17 +10,6 @@ static int64_t now_s(const struct cli *cli)
     return clock_wall_ms(cli->clock) / 1000;
 }
 
-static int get_processes(struct cli *cli, const struct process_ask *ask, struct list *ret,
-                         struct err *err)
-{
-    struct client_pair query[] = {
-        { "namespace", ask->space }, { "name", ask->name },   { "host", ask->host },
-        { "limit", "1000" },         { "after", ask->after }, { 0 },
-    };
-
-    return cli_get_all(cli, "/v1/processes", query, &process_page_shape, ret, err);
-}
-
 /* ---- status ---- */
 
 static void put_totals(struct cli *cli, const struct status_view *s)
@@ -44,8 +33,8 @@ static void put_wrong(struct cli *cli, const struct list *processes)
 
     views_wrong_init(&t);
     for (size_t i = 0; i < processes->n; i++) {
-        if (p[i].online && !views_is_as_wanted(&p[i].view))
-            views_wrong_add(&t, cli->lang, &p[i]);
+        if (p[i].online && why_is_trouble(&p[i].view))
+            views_wrong_add(&t, cli->lang, &p[i], now_s(cli));
     }
     if (t.n_cells) {
         out_puts(&cli->out, "\n");
@@ -70,7 +59,7 @@ int run_status(struct cli *cli, struct err *err)
         cli_json(cli, &status_view_shape, &s);
         return CLI_OK;
     }
-    if (get_processes(cli, &all, &processes, err))
+    if (cli_get_processes(cli, &all, &processes, err))
         return -1;
     put_totals(cli, &s);
     if (!s.hosts)
@@ -92,7 +81,7 @@ int run_ps(struct cli *cli, struct err *err)
     struct table t;
 
     if (ask_processes(&cli->args, cli->lang, &cli->arena, &ask, err) ||
-        get_processes(cli, &ask, &page.processes, err))
+        cli_get_processes(cli, &ask, &page.processes, err))
         return -1;
     if (cli->settings.json) {
         cli_json(cli, &process_page_shape, &page);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* run_task.c - operations and what becomes of them. */
 #include "cli/ask.h"
-#include "cli/duration.h"
 #include "cli/run.h"
 #include "cli/views.h"
 #include "cli/watch.h"
+#include "model/duration.h"
 
 enum { SIGNAL_STATUS = 128 };
 

@@ -2,7 +2,7 @@
 /* text.c - see text.h; the rows are in text_rows.h. */
 #include "cli/text.h"
 
-#include <ctype.h>
+#include "model/phrase.h"
 
 static const char *const texts[TEXTS][LANGS] = {
 #define TEXT(name, en, zh) [TEXT_##name] = { en, zh },
@@ -15,30 +15,9 @@ const char *text_get(enum lang lang, enum text id)
     return texts[id][lang];
 }
 
-/* The argument that the place at p ("{1}") is for; NULL where none is. */
-static const char *place(const char *p, const char *const *args)
-{
-    if (p[0] != '{' || !isdigit((unsigned char)p[1]) || p[2] != '}')
-        return NULL;
-    for (int i = 0; args && args[i]; i++) {
-        if (i == p[1] - '0')
-            return args[i];
-    }
-    return NULL;
-}
-
 void text_put(struct buf *b, enum lang lang, enum text id, const char *const *args)
 {
-    for (const char *p = text_get(lang, id); *p; p++) {
-        const char *arg = place(p, args);
-
-        if (!arg) {
-            buf_addc(b, *p);
-            continue;
-        }
-        buf_puts(b, arg);
-        p += 2;
-    }
+    phrase_put(b, text_get(lang, id), args);
 }
 
 int text_err(struct err *err, int code, enum lang lang, enum text id, const char *const *args)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/duration.h"
+#include "model/duration.h"
 
 static const struct column process_columns[] = {
     { TEXT_HOST, false },
@@ -45,13 +45,7 @@ void views_processes_init(struct table *t)
     table_init(t, process_columns, ARRAY_LEN(process_columns));
 }
 
-/* What nothing is wanted of is never wrong. */
-bool views_is_as_wanted(const struct proc_view *v)
-{
-    return v->wanted == PROC_UNREGISTERED || v->wanted == v->status;
-}
-
-static enum text status_text(int64_t status)
+enum text views_status(int64_t status)
 {
     switch (status) {
     case PROC_RUNNING: return TEXT_RUNNING;
@@ -64,7 +58,7 @@ static enum style status_style(const struct process_view *p)
 {
     if (!p->online)
         return STYLE_DIM;
-    if (!views_is_as_wanted(&p->view))
+    if (why_is_trouble(&p->view))
         return STYLE_BAD;
     return p->view.status == PROC_RUNNING ? STYLE_GOOD : STYLE_PLAIN;
 }
@@ -72,27 +66,28 @@ static enum style status_style(const struct process_view *p)
 /* By our own clock since its start, which goes on between two reports of the agent. */
 static void add_uptime(struct table *t, enum lang lang, const struct proc_view *v, int64_t now_s)
 {
-    int64_t s = v->last_start_s > 0 ? now_s - v->last_start_s : v->elapsed_s;
+    int64_t since_s = v->cause.since_s > 0 ? v->cause.since_s : v->last_start_s;
+    int64_t s = since_s > 0 ? now_s - since_s : v->elapsed_s;
     struct buf b = { 0 };
 
-    if (v->status == PROC_RUNNING && (s > 0 || v->last_start_s > 0))
+    if (v->status == PROC_RUNNING && (s > 0 || since_s > 0))
         duration_put(&b, lang, s * 1000);
     table_add(t, STYLE_PLAIN, buf_text(&b));
     buf_free(&b);
 }
 
-static void add_why(struct table *t, enum lang lang, const struct process_view *p)
+/* A view that comes with a result has no sentence yet. */
+const char *views_why(struct arena *a, enum lang lang, const struct process_view *p, int64_t now_s)
 {
     struct buf b = { 0 };
+    const char *copy;
 
-    if (p->online)
-        buf_puts(&b, p->view.why);
-    else if (*p->view.why)
-        text_put(&b, lang, TEXT_HOST_OFFLINE, TEXT_ARGS(p->view.why));
-    else
-        text_put(&b, lang, TEXT_HOST_OFFLINE_ONLY, NULL);
-    table_add(t, STYLE_PLAIN, buf_text(&b));
+    if (p->view.why && *p->view.why)
+        return p->view.why;
+    why_write(&p->view, lang, now_s, &b);
+    copy = arena_strdup(a, buf_text(&b));
     buf_free(&b);
+    return copy;
 }
 
 /* The columns both tables begin with. */
@@ -103,8 +98,8 @@ static void add_state(struct table *t, enum lang lang, const struct process_view
     table_add(t, STYLE_PLAIN, views_host(&t->arena, p->agent_id, p->cloud_id, p->ip));
     table_add(t, STYLE_PLAIN, arena_printf(&t->arena, "%s/%s", v->space, v->name));
     table_add(t, STYLE_PLAIN,
-              v->wanted == PROC_UNREGISTERED ? "" : text_get(lang, status_text(v->wanted)));
-    table_add_text(t, status_style(p), lang, status_text(v->status));
+              v->wanted == PROC_UNREGISTERED ? "" : text_get(lang, views_status(v->wanted)));
+    table_add_text(t, status_style(p), lang, views_status(v->status));
 }
 
 void views_process_add(struct table *t, enum lang lang, const struct process_view *p, int64_t now_s)
@@ -119,7 +114,7 @@ void views_process_add(struct table *t, enum lang lang, const struct process_vie
     table_add_text(t, STYLE_PLAIN, lang, v->hosted ? TEXT_YES : TEXT_NO);
     table_add_number(t, v->restarts);
     add_uptime(t, lang, v, now_s);
-    add_why(t, lang, p);
+    table_add(t, STYLE_PLAIN, views_why(&t->arena, lang, p, now_s));
 }
 
 void views_wrong_init(struct table *t)
@@ -127,10 +122,10 @@ void views_wrong_init(struct table *t)
     table_init(t, wrong_columns, ARRAY_LEN(wrong_columns));
 }
 
-void views_wrong_add(struct table *t, enum lang lang, const struct process_view *p)
+void views_wrong_add(struct table *t, enum lang lang, const struct process_view *p, int64_t now_s)
 {
     add_state(t, lang, p);
-    add_why(t, lang, p);
+    table_add(t, STYLE_PLAIN, views_why(&t->arena, lang, p, now_s));
 }
 
 /* ---- results ---- */
@@ -168,6 +163,15 @@ static void add_code(struct table *t, enum lang lang, const struct task_item_vie
         table_add(t, STYLE_BAD, arena_printf(&t->arena, "%d %s", info->number, info->name));
 }
 
+/* As it was when the result was made. */
+static void put_done(struct buf *b, enum lang lang, const struct proc_view *v)
+{
+    if (v->why && *v->why)
+        buf_puts(b, v->why);
+    else if (v->report_s > 0)
+        why_write(v, lang, v->report_s, b);
+}
+
 /* The server's text is English; what the code means is said in the caller's language. */
 static void add_text(struct table *t, enum lang lang, const struct task_item_view *item)
 {
@@ -175,7 +179,7 @@ static void add_text(struct table *t, enum lang lang, const struct task_item_vie
     struct buf b = { 0 };
 
     if (!item->done || !item->code)
-        buf_puts(&b, item->view.why ? item->view.why : "");
+        put_done(&b, lang, &item->view);
     else if (!*item->text)
         buf_puts(&b, known);
     else if (lang == LANG_EN)

@@ -18,8 +18,11 @@ void views_process_add(struct table *t, enum lang lang, const struct process_vie
 
 /* The same of those that are not as wanted: fewer columns, to leave room for why. */
 void views_wrong_init(struct table *t);
-void views_wrong_add(struct table *t, enum lang lang, const struct process_view *p);
-bool views_is_as_wanted(const struct proc_view *v);
+void views_wrong_add(struct table *t, enum lang lang, const struct process_view *p, int64_t now_s);
+
+/* What is said of one: the server's sentence, or ours where there is none. */
+const char *views_why(struct arena *a, enum lang lang, const struct process_view *p, int64_t now_s);
+enum text views_status(int64_t status);
 
 /* Tables of results. */
 void views_items_init(struct table *t);

@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <time.h>
 
-#include "cli/duration.h"
 #include "cli/width.h"
+#include "model/duration.h"
 
 /* Often at first, for what is done at once; then seldom, and the seldomer the longer
  * an answer takes: 50,000 items are 20 MB. */

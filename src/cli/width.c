@@ -114,3 +114,20 @@ const char *width_clean(struct arena *a, const char *text)
     *to = '\0';
     return copy;
 }
+
+void width_show(struct buf *to, const char *text)
+{
+    uint32_t c;
+
+    while (*text) {
+        size_t n = take(text, &c);
+
+        if (!utf8_char(text, n))
+            buf_printf(to, "\\x%02X", (unsigned char)*text);
+        else if (*text == '\n' || *text == '\t' || !is_in(unfit, ARRAY_LEN(unfit), c))
+            buf_add(to, text, n);
+        else
+            buf_printf(to, c < 0x100 ? "\\x%02X" : "\\u%04X", (unsigned)c);
+        text += n;
+    }
+}

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 
 size_t width_text(const char *text); /* columns; the text is as width_clean() gives it */
 
@@ -20,5 +21,9 @@ size_t width_cut(const char *text, size_t columns);
  * round: line ends and tabs become blanks, other such characters and bytes that are
  * not UTF-8 question marks. */
 const char *width_clean(struct arena *a, const char *text);
+
+/* Adds the text as it is but for such characters, which are written out: \x1B, \u202E.
+ * Line ends and tabs stay. */
+void width_show(struct buf *to, const char *text);
 
 #endif

@@ -383,7 +383,7 @@ static int open_socket(const struct address *to, int *ret_fd, struct err *err)
 
 static int dial(struct client *c, const struct address *to, struct err *err)
 {
-    int fd;
+    int fd = -1;
 
     if (make_tls(c, err) || open_socket(to, &fd, err))
         return -1;
@@ -508,6 +508,25 @@ int client_new(struct loop *loop, const struct client_settings *s, const struct 
     }
     timer_set(loop, &c->timer, 0);
     *ret = c;
+    return 0;
+}
+
+/* What was forbidden for good was by a server that need not be among them any more. */
+int client_set_servers(struct client *c, const char *const *servers, struct err *err)
+{
+    struct err why = { 0 };
+    bool is_there;
+
+    err_set(&why, ERR_UNAVAILABLE, "server %s is no longer in the settings", rota_server(&c->rota));
+    if (rota_set(&c->rota, servers, &is_there, err))
+        return -1;
+    if (is_there)
+        return 0;
+    hang_up(c);
+    rota_forgive(&c->rota);
+    c->state = WAITING;
+    timer_set(c->loop, &c->timer, 0);
+    c->owner.on_down(c->arg, &why, 0);
     return 0;
 }
 

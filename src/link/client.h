@@ -53,6 +53,11 @@ int client_new(struct loop *loop, const struct client_settings *s, const struct 
                void *arg, struct client **ret, struct err *err);
 void client_free(struct client *c); /* says goodbye if it can; NULL is fine */
 
+/* Other servers, as in the settings.  A session with one that is still among them stays;
+ * else it ends (on_down() is called from here) and another is connected at once.  On failure
+ * all stays as it was. */
+int client_set_servers(struct client *c, const char *const *servers, struct err *err);
+
 const char *client_agent_id(const struct client *c); /* "" until it has joined */
 bool client_is_up(const struct client *c);
 void client_send(struct client *c, unsigned type, const struct shape *s,

@@ -4,7 +4,10 @@
  * The stream below keeps its promises about callbacks, so there is little to do but
  * two things.  While frames are handed out the conn is `busy`: the owner may drop it
  * in the middle of a buffer, and then it is freed when the buffer is left.  And what
- * breaks inside a call of the owner's is told by the timer, in the next turn. */
+ * breaks inside a call of the owner's is told by the timer, in the next turn.
+ *
+ * What is sent in one turn goes out together at its end: a thousand small messages are a
+ * few records of TLS and a few system calls. */
 #include "link/conn.h"
 
 #include <stdlib.h>
@@ -19,6 +22,9 @@ static const struct stream_limits limits = {
     .linger_ms = 2000,
 };
 
+/* More than this does not wait for the end of the turn. */
+enum { TOGETHER_MAX = 16 * 1024 };
+
 struct conn {
     struct loop *loop;
     struct stream *stream; /* NULL: closed */
@@ -26,6 +32,8 @@ struct conn {
     void *arg;
     struct arena arena;       /* of the message that is being handed out */
     struct timer timer;       /* the next turn */
+    struct buf out;           /* sent in this turn, */
+    struct timer flush;       /* until its end */
     struct err *why;          /* not yet told */
     uint64_t seq_in, seq_out; /* of the last frame */
     int64_t heard_ms;
@@ -41,7 +49,9 @@ struct conn {
 static void destroy(struct conn *c)
 {
     timer_stop(c->loop, &c->timer);
+    timer_stop(c->loop, &c->flush);
     stream_free(c->stream);
+    buf_free(&c->out);
     arena_free(&c->arena);
     free(c->why);
     free(c);
@@ -71,24 +81,40 @@ static void break_off(struct conn *c, const struct err *why)
 
 /* ---- out ---- */
 
+static void flush(struct conn *c)
+{
+    timer_stop(c->loop, &c->flush);
+    if (c->out.len > 0 && c->stream)
+        stream_write(c->stream, buf_data(&c->out), c->out.len);
+    buf_free(&c->out);
+}
+
+static void on_flush(void *arg)
+{
+    flush(arg);
+}
+
 void conn_send(struct conn *c, unsigned type, const struct shape *s, const void *message)
 {
-    struct buf out = { 0 };
     struct err err = { 0 };
-    size_t mark;
+    size_t mark, before = c->out.len;
 
     if (!is_open(c))
         return;
-    mark = frame_begin(&out, (uint8_t)type, 0, c->seq_out + 1);
-    shape_write(s, message, &out);
-    if (frame_end(&out, mark, &err)) {
+    mark = frame_begin(&c->out, (uint8_t)type, 0, c->seq_out + 1);
+    shape_write(s, message, &c->out);
+    if (frame_end(&c->out, mark, &err)) {
         err_wrap(&err, "message %s", s->name);
+        buf_truncate(&c->out, before);
+        flush(c);
         break_off(c, &err);
-    } else {
-        c->seq_out++;
-        stream_write(c->stream, buf_data(&out), out.len);
+        return;
     }
-    buf_free(&out);
+    c->seq_out++;
+    if (c->out.len >= TOGETHER_MAX)
+        flush(c);
+    else if (!c->flush.place)
+        timer_set(c->loop, &c->flush, 0);
 }
 
 void conn_refuse(struct conn *c, unsigned type, int code, int64_t retry_ms, const char *text)
@@ -105,7 +131,7 @@ void conn_set_body_max(struct conn *c, size_t bytes)
 
 size_t conn_pending(const struct conn *c)
 {
-    return c->stream ? stream_pending(c->stream) : 0;
+    return c->stream ? c->out.len + stream_pending(c->stream) : 0;
 }
 
 /* ---- in ---- */
@@ -116,6 +142,7 @@ static void refuse_all(struct conn *c, unsigned type, const struct err *why)
     conn_refuse(c, type, why->code, 0, why->text);
     if (!is_open(c))
         return;
+    flush(c);
     break_off(c, why);
     stream_end(c->stream);
 }
@@ -285,6 +312,7 @@ int conn_new(struct loop *loop, int fd, struct tls *tls, const char *host,
     c->heard_ms = loop_now_ms(loop);
     c->body_max = FRAME_BODY_MAX;
     timer_init(&c->timer, on_timer, c);
+    timer_init(&c->flush, on_flush, c);
     if (stream_new(loop, fd, tls, host, &limits, &stream_owner, c, &c->stream, err)) {
         free(c);
         return -1;
@@ -313,6 +341,7 @@ void conn_end(struct conn *c)
         return;
     c->ended = true;
     timer_stop(c->loop, &c->timer);
+    flush(c);
     if (c->stream)
         stream_end(c->stream);
     else
@@ -323,6 +352,7 @@ void conn_free(struct conn *c)
 {
     if (!c)
         return;
+    flush(c); /* as far as the socket takes it */
     if (!c->busy) {
         destroy(c);
         return;

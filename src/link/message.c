@@ -10,7 +10,7 @@
 #define AT(type, member) .offset = offsetof(struct message_##type, member)
 
 enum { TASK_MAX_BYTES = 64, TEXT_MAX_BYTES = 16384, ADDRESSES_MAX = 256, PAGE_MAX = 1000 };
-enum { LOG_LINES_MAX = 100000, LOG_MAX_BYTES = 256 * 1024, LOG_TEXT_MAX_BYTES = 3 * LOG_MAX_BYTES };
+enum { LOG_LINES_MAX = 100000, LOG_MIN_BYTES = 1024, LOG_TEXT_MAX_BYTES = 3 * LOG_MAX_BYTES };
 
 /* clang-format off */
 static const struct field text_fields[] = {
@@ -98,6 +98,8 @@ const struct shape message_processes_shape = { "processes", sizeof(struct messag
 
 static const struct field event_fields[] = {
     { "id", .type = FIELD_INT, AT(event, id), .flags = FIELD_REQUIRED, .doc = "counts up on an agent" },
+    { "after", .type = FIELD_INT, AT(event, after), .min = -1, .max = INT64_MAX, .fallback = -1,
+      .doc = "id of the one before; 0: there is none; -1: the agent waits for no `event_stored`" },
     { "event", .type = FIELD_STR, AT(event, name), .flags = FIELD_REQUIRED, .min = 1, .max = ID_MAX_BYTES,
       .doc = "what kind" },
     { "text", .type = FIELD_STR, AT(event, text), .max = TEXT_MAX_BYTES, .doc = "for people" },
@@ -127,8 +129,8 @@ static const struct field log_ask_fields[] = {
     { "lines", .type = FIELD_INT, AT(log_ask, lines), .max = LOG_LINES_MAX, .doc = "the last ones; 0: as many as fit" },
     { "at", .type = FIELD_INT, AT(log_ask, at), .min = -1, .max = INT64_MAX, .fallback = -1,
       .doc = "what came since this `next`; -1: the end" },
-    { "max_bytes", .type = FIELD_INT, AT(log_ask, max_bytes), .max = LOG_MAX_BYTES, .fallback = LOG_MAX_BYTES,
-      .doc = "no more than this" },
+    { "max_bytes", .type = FIELD_INT, AT(log_ask, max_bytes), .min = LOG_MIN_BYTES, .max = LOG_MAX_BYTES,
+      .fallback = LOG_MAX_BYTES, .doc = "no more than this, before what is no UTF-8 is replaced" },
     { 0 },
 };
 const struct shape message_log_ask_shape = { "log ask", sizeof(struct message_log_ask), log_ask_fields };

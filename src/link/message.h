@@ -3,9 +3,9 @@
  * message is the body of a frame (wire/frame.h) of its type.
  *
  * Delivery.  Each side keeps what the other has not acknowledged and says it
- * again: a command until the agent has it in its journal, a result until the
- * server has it in its store.  Both may come twice, late, or in another order;
- * (task, item) says whether one has been there before.
+ * again: a command until the agent has it in its journal, a result or an event
+ * until the server has written it.  All may come twice, late, or in another order;
+ * (task, item), or an event's id, says whether one has been there before.
  *
  * Time.  `server_ms` is the server's monotonic clock.  The agent learns the
  * offset to its own from welcome and pong, so a deadline means the same on both
@@ -91,7 +91,7 @@ struct message_processes {
 };
 
 struct message_event {
-    int64_t id; /* counts up on an agent */
+    int64_t id, after; /* counts up on an agent; the one before it that is kept, too */
     const char *name, *text, *space, *proc, *proc_name;
     int64_t wall_ms, report_id;
 };

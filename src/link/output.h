@@ -6,6 +6,9 @@
 
 #include "link/message.h"
 
+/* Of one answer: with every byte of it written as \u00XX it still fits into a frame. */
+enum { LOG_MAX_BYTES = 128 * 1024 };
+
 struct message_log_ask {
     int64_t id; /* comes back with the answer */
     const char *space, *name;

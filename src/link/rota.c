@@ -3,6 +3,7 @@
 #include "link/rota.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/sys.h"
@@ -47,6 +48,24 @@ void rota_done(struct rota *r)
 const char *rota_server(const struct rota *r)
 {
     return r->servers[r->turn % r->n];
+}
+
+int rota_set(struct rota *r, const char *const *servers, bool *ret_is_there, struct err *err)
+{
+    struct rota to;
+    size_t i = 0;
+
+    if (rota_init(&to, servers, err))
+        return -1;
+    while (i < to.n && strcmp(to.servers[i], rota_server(r)) != 0)
+        i++;
+    if (i < to.n)
+        to.turn = i + to.n * (r->turn / r->n); /* at the same one of its addresses */
+    to.failures = r->failures;
+    rota_done(r);
+    *r = to;
+    *ret_is_there = i < to.n;
+    return 0;
 }
 
 size_t rota_place(const struct rota *r, size_t n)

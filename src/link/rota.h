@@ -8,6 +8,7 @@
 #ifndef LINK_ROTA_H
 #define LINK_ROTA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,10 @@ struct rota {
 /* `servers` ends with NULL; they are copied. */
 int rota_init(struct rota *r, const char *const *servers, struct err *err);
 void rota_done(struct rota *r); /* all zeroes is fine */
+
+/* Other servers from now on; failures and waits stay.  ret_is_there: the one whose turn it
+ * is is among them, and it is still its turn. */
+int rota_set(struct rota *r, const char *const *servers, bool *ret_is_there, struct err *err);
 
 const char *rota_server(const struct rota *r);
 size_t rota_place(const struct rota *r, size_t n); /* which of its n addresses */

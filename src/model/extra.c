@@ -9,7 +9,7 @@
 
 #define AT(type, member) .offset = offsetof(struct type, member)
 
-enum { ENV_MAX = 256, ENV_VALUE_MAX_BYTES = 16384 };
+enum { ENV_MAX = 256, ENV_VALUE_MAX_BYTES = 16384, INSTANCES_MAX = 10000 };
 
 static const char *check_env_name(const char *text)
 {
@@ -36,6 +36,8 @@ static const struct field fields[] = {
       .doc = "variables for every command of the process; they win over the user's" },
     { "keep_trying", .type = FIELD_BOOL, AT(proc_extra, keep_trying),
       .doc = "pull it up for ever, whatever `start_retries` says" },
+    { "instances", .type = FIELD_INT, AT(proc_extra, instances), .max = INSTANCES_MAX, .flags = FIELD_OMIT_EMPTY,
+      .doc = "how many processes are expected; a query lists those that fit, at most 101" },
     { 0 },
 };
 /* clang-format on */

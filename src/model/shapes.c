@@ -7,6 +7,7 @@
 #include "model/app.h"
 #include "model/host.h"
 #include "model/job.h"
+#include "model/log.h"
 #include "model/proc.h"
 #include "model/task.h"
 
@@ -21,6 +22,8 @@ const struct shape *const model_shapes[] = {
     &host_remove_ask_shape,
     &host_view_shape,
     &job_operate_shape,
+    &log_ask_shape,
+    &log_view_shape,
     &operation_ask_shape,
     &operation_view_shape,
     &page_ask_shape,

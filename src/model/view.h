@@ -20,6 +20,7 @@ struct proc_view {
     int64_t restarts;
     const char *why; /* one sentence: what it does or does not, and the reason */
     struct proc_cause cause;
+    const char *others; /* pids of others that fit, where several are expected: "12 34" */
     const char *cmdline, *version, *health, *stat, *start_time, *utime, *stime;
     double cpu_percent, cpu_percent_avg, mem_percent;
     int64_t mem_bytes, threads, elapsed_s;

@@ -7,7 +7,8 @@
 #define AT(member) .offset = offsetof(struct proc_cause, member)
 #define NUMBER(field_name, member, text)                                                           \
     {                                                                                              \
-        field_name, .type = FIELD_INT, AT(member), .flags = FIELD_OMIT_EMPTY, .doc = text          \
+        field_name, .type = FIELD_INT, AT(member), WHY_NUMBER_RANGE, .flags = FIELD_OMIT_EMPTY,    \
+                    .doc = text                                                                    \
     }
 #define FLAG(field_name, member, text)                                                             \
     {                                                                                              \
@@ -25,7 +26,7 @@ static const struct field fields[] = {
       .doc = "its exit code; -1: ended otherwise, or nobody knows" },
     NUMBER("exit_signal", exit_signal, "the signal that ended it"),
     FLAG("exit_core", exit_core, "it left a core"),
-    FLAG("exit_oom", exit_oom, "the kernel ended it because memory was out"),
+    FLAG("exit_oom", exit_oom, "the kernel ended it because memory ran out"),
     { "output", .type = FIELD_STR, AT(output), .max = 3 * WHY_OUTPUT_BYTES, .flags = FIELD_OMIT_EMPTY,
       .doc = "the last lines it, or the command that failed, had said" },
     NUMBER("failed_s", failed_s, "when an operation, or a restart, failed last"),
@@ -34,7 +35,7 @@ static const struct field fields[] = {
     { "failed_text", .type = FIELD_STR, AT(failed_text), .max = 3 * WHY_TEXT_BYTES, .flags = FIELD_OMIT_EMPTY,
       .doc = "what went wrong: what was found, what was expected" },
     NUMBER("tries", tries, "to pull it up, in a row"),
-    { "tries_max", .type = FIELD_INT, AT(tries_max), .min = -1, .max = INT64_MAX, .flags = FIELD_OMIT_EMPTY,
+    { "tries_max", .type = FIELD_INT, AT(tries_max), .min = -1, .max = WHY_NUMBER_MAX, .flags = FIELD_OMIT_EMPTY,
       .doc = "before it is given up; -1: never" },
     NUMBER("next_try_s", next_try_s, "when the next try is"),
     FLAG("has_given_up", has_given_up, "so it is hosted no more"),

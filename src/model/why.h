@@ -15,6 +15,10 @@
 
 enum { WHY_OUTPUT_BYTES = 512, WHY_OUTPUT_LINES = 3, WHY_TEXT_BYTES = 512 };
 
+/* Times and counts of a view: whoever says them, they can be reckoned with. */
+#define WHY_NUMBER_MAX   INT64_C(1000000000000)
+#define WHY_NUMBER_RANGE .min = -WHY_NUMBER_MAX, .max = WHY_NUMBER_MAX
+
 struct proc_cause {
     int64_t since_s; /* it has been running, or not, since then */
     int64_t doing;   /* enum proc_op of what is in work; -1: nothing */
@@ -24,7 +28,7 @@ struct proc_cause {
     int64_t exit_code;   /* -1: not by an exit code, or nobody knows */
     int64_t exit_signal; /* 0: not by a signal, or nobody knows */
     bool exit_core;      /* it left a core */
-    bool exit_oom;       /* the kernel ended it because memory was out */
+    bool exit_oom;       /* the kernel ended it because memory ran out */
     const char *output;  /* the last lines it, or the command that failed, had said */
 
     /* The last operation on it, or restart of our own, that did not succeed. */
@@ -47,9 +51,19 @@ void proc_cause_keep(struct proc_cause *c, struct arena *a);
 
 struct proc_view;
 
-/* "running for 3 h as pid 812; restarted 2 times, the last after signal 11 (core dumped)
- * at ...".  One line, no full stop at the end; the output is not in it. */
+/* "running for 3h 2m as pid 812; restarted 2 times, last after signal 11 (SIGSEGV),
+ * core dumped".  One line, no full stop at the end; the output is not in it. */
 void why_write(const struct proc_view *v, enum lang lang, int64_t now_s, struct buf *to);
+
+/* The same of a host whose agent has not been heard of since (0: not known): what was known
+ * then. */
+void why_write_away(const struct proc_view *v, enum lang lang, int64_t since_s, int64_t now_s,
+                    struct buf *to);
+
+/* Parts of it, for a table of the facts: how it ended last, and the name of an op_type. */
+void why_write_exit(const struct proc_cause *c, enum lang lang, struct buf *to);
+const char *why_op_name(int64_t op, enum lang lang);
+bool why_is_used_up(const struct proc_cause *c); /* there is no next try */
 
 /* Whether it is not as it should be: wanted and status, a failure that still stands. */
 bool why_is_trouble(const struct proc_view *v);

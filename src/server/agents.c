@@ -159,6 +159,7 @@ static void on_tick(void *arg)
     say_refused(a);
     peers_sweep(a);
     session_close_again(a);
+    session_forget_gone(a);
     timer_set(a->loop, &a->tick, TICK_MS);
 }
 
@@ -219,6 +220,11 @@ void agents_set_tasks(struct agents *a, struct tasks *t)
     a->tasks = t;
 }
 
+void agents_set_logs(struct agents *a, struct logs *l)
+{
+    a->logs = l;
+}
+
 int agents_listen(struct agents *a, struct address *ret_real, struct err *err)
 {
     if (listener_new(a->loop, &a->at, &agents_listener_owner, a, &a->listener, err))
@@ -257,6 +263,8 @@ static void end_all_sessions(struct agents *a)
 
 void agents_free(struct agents *a)
 {
+    struct map_entry *e;
+
     if (!a)
         return;
     if (a->listener)
@@ -266,6 +274,9 @@ void agents_free(struct agents *a)
     timer_stop(a->loop, &a->tick);
     timer_stop(a->loop, &a->pace);
     errands_free(a->errands);
+    for (size_t at = 0; (e = map_next(&a->taken, &at));)
+        free(e->value);
+    map_free(&a->taken);
     tls_free(a->tls);
     ca_free(a->ca);
     free(a->tickets_path);

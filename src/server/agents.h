@@ -23,6 +23,7 @@
 #include "base/loop.h"
 #include "server/events.h"
 #include "server/fleet.h"
+#include "server/logs.h"
 #include "server/tasks.h"
 #include "wire/listen.h"
 
@@ -46,6 +47,7 @@ int agents_new(struct loop *loop, struct log *log, struct store *store, struct f
                struct events *events, const struct agents_settings *s, struct agents **ret,
                struct err *err);
 void agents_set_tasks(struct agents *a, struct tasks *t);
+void agents_set_logs(struct agents *a, struct logs *l);
 int agents_listen(struct agents *a, struct address *ret_real, struct err *err);
 void agents_free(struct agents *a); /* drops all connections; NULL is fine */
 

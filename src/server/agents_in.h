@@ -21,6 +21,12 @@ struct closing {
     STAILQ_ENTRY(closing) link;
 };
 
+/* The last event that was taken from an agent, in our life. */
+struct taken {
+    int64_t event;
+    char agent_id[CERT_AGENT_ID_SIZE];
+};
+
 struct peer;
 
 struct agents {
@@ -31,6 +37,7 @@ struct agents {
     struct fleet *fleet;
     struct events *events;
     struct tasks *tasks; /* NULL until agents_set_tasks() */
+    struct logs *logs;   /* NULL until agents_set_logs() */
     char *node, *tickets_path;
     int64_t ping_ms;
     struct address at;
@@ -41,6 +48,7 @@ struct agents {
 
     TAILQ_HEAD(, peer) peers;
     struct map holders; /* by agent id */
+    struct map taken;   /* by agent id */
     struct map nets;    /* of strangers, and where tokens were guessed */
     int64_t shaking, strangers;
     int64_t credit, credit_ms; /* accepts we may make, in thousandths; as of when */

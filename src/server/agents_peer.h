@@ -87,6 +87,7 @@ void session_on_hello(struct peer *p, const struct message_hello *m);
 void session_on_message(struct peer *p, unsigned type, const void *message);
 void session_leave(struct peer *p); /* it goes: a session ends, a rival moves up */
 void session_close_again(struct agents *a);
+void session_forget_gone(struct agents *a);
 void session_on_timer(struct peer *p);
 
 #endif

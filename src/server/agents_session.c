@@ -332,6 +332,8 @@ static void end_session(struct peer *p)
     fleet_set_session(a->fleet, id, 0, wall_ms);
     if (a->tasks)
         tasks_on_session_end(a->tasks, id, p->epoch);
+    if (a->logs)
+        logs_on_session_end(a->logs, id, p->epoch);
     submit_close(a, id, p->epoch, wall_ms);
 }
 
@@ -364,14 +366,54 @@ static void on_processes(struct peer *p, const struct message_processes *m)
         peer_deny(p, &later, err.text);
 }
 
-static void on_event(struct peer *p, const struct message_event *m)
+/* Of one that was removed there is nothing to remember. */
+void session_forget_gone(struct agents *a)
+{
+    struct map_entry *e;
+
+    for (size_t at = 0; (e = map_next(&a->taken, &at));) {
+        struct taken *t = e->value;
+
+        if (!fleet_find(a->fleet, t->agent_id))
+            free(map_del_str(&a->taken, t->agent_id));
+    }
+}
+
+static struct taken *taken_of(struct peer *p)
+{
+    struct map *all = &p->agents->taken;
+    struct taken *t = map_find_str(all, p->cert.agent_id);
+
+    if (t)
+        return t;
+    t = xalloc(sizeof(*t));
+    snprintf(t->agent_id, sizeof(t->agent_id), "%s", p->cert.agent_id);
+    map_put_str(all, t->agent_id, t);
+    return t;
+}
+
+static bool put_event(struct peer *p, const struct message_event *m)
 {
     struct agents *a = p->agents;
     struct message_event event = *m;
 
     if (event.wall_ms <= 0)
         event.wall_ms = agents_wall_ms(a);
-    events_put(a->events, fleet_find(a->fleet, p->cert.agent_id), &event);
+    return events_put(a->events, fleet_find(a->fleet, p->cert.agent_id), &event);
+}
+
+/* Acknowledged is the last we have, which tells an agent that counts anew to go on there. */
+static void on_event(struct peer *p, const struct message_event *m)
+{
+    struct taken *t = taken_of(p);
+    enum events_place place = events_place(t->event, m);
+
+    if (place == EVENTS_EARLY || (place == EVENTS_NEXT && !put_event(p, m)) || m->after < 0)
+        return;
+    if (place == EVENTS_NEXT)
+        t->event = m->id;
+    conn_send(p->conn, MESSAGE_EVENT_STORED, &message_event_ref_shape,
+              &(struct message_event_ref){ t->event });
 }
 
 static void on_error(struct peer *p, const struct message_error *m)
@@ -397,6 +439,10 @@ void session_on_message(struct peer *p, unsigned type, const void *message)
         if (a->tasks)
             tasks_on_message(a->tasks, p->cert.agent_id, p->epoch, type, message);
         return;
+    case MESSAGE_LOG:
+        if (a->logs)
+            logs_on_answer(a->logs, p->cert.agent_id, p->epoch, message);
+        return;
     case MESSAGE_HELLO:
     case MESSAGE_WELCOME:
     case MESSAGE_PING:
@@ -405,7 +451,6 @@ void session_on_message(struct peer *p, unsigned type, const void *message)
     case MESSAGE_JOIN:
     case MESSAGE_EVENT_STORED:
     case MESSAGE_LOG_ASK:
-    case MESSAGE_LOG:
     case MESSAGE_JOINED: break;
     }
     peer_refuse(p, &invalid, "an agent with a session does not say this");

@@ -15,8 +15,8 @@ struct events {
     char *path; /* "": nowhere */
     int fd;
     struct log *log;
-    int64_t lost; /* since the last that was written */
-    bool torn;    /* the file may end inside a line */
+    int64_t failed; /* writes, since the last that was good */
+    bool torn;      /* the file may end inside a line */
 };
 
 /* ---- one line ---- */
@@ -137,9 +137,9 @@ void events_free(struct events *e)
 {
     if (!e)
         return;
-    if (e->lost > 0)
-        LOG(e->log, LOG_WARN, "events were lost", log_str("file", e->path),
-            log_int("lost", e->lost));
+    if (e->failed > 0)
+        LOG(e->log, LOG_WARN, "events could not be written to the end", log_str("file", e->path),
+            log_int("failed", e->failed));
     if (e->fd >= 0)
         sys_close(e->fd);
     free(e->path);
@@ -160,9 +160,9 @@ int events_reopen(struct events *e, struct err *err)
     return 0;
 }
 
-/* The first that is lost is logged, then each time there are twice as many: a disk that
- * stays full must not fill the log too. */
-static void count_lost(struct events *e, ssize_t put)
+/* The first failure is logged, then each time there are twice as many: a disk that stays
+ * full must not fill the log too. */
+static void count_failed(struct events *e, ssize_t put)
 {
     struct err err = { 0 };
 
@@ -171,13 +171,15 @@ static void count_lost(struct events *e, ssize_t put)
     else
         err_set(&err, ERR_UNAVAILABLE, "write events file %s: there was room for a part only",
                 e->path);
-    e->lost++;
-    if ((e->lost & (e->lost - 1)) == 0)
-        LOG(e->log, LOG_ERROR, "an event was lost", log_err(&err), log_int("lost", e->lost));
+    e->failed++;
+    if ((e->failed & (e->failed - 1)) == 0)
+        LOG(e->log, LOG_ERROR,
+            "an event can not be written; agents keep theirs, up to 1,000 each, until it can",
+            log_err(&err), log_int("failed", e->failed));
 }
 
 /* The newline in front is needed only behind a line that was cut short. */
-static void append(struct events *e, struct buf *line)
+static bool append(struct events *e, struct buf *line)
 {
     ssize_t put;
 
@@ -187,30 +189,42 @@ static void append(struct events *e, struct buf *line)
     put = sys_write(e->fd, buf_data(line), line->len);
     if (put != (ssize_t)line->len) {
         e->torn = e->torn || put > 0;
-        count_lost(e, put);
-        return;
+        count_failed(e, put);
+        return false;
     }
     e->torn = false;
-    if (e->lost > 0)
+    if (e->failed > 0)
         LOG(e->log, LOG_WARN, "events are written again", log_str("file", e->path),
-            log_int("lost", e->lost));
-    e->lost = 0;
+            log_int("failed", e->failed));
+    e->failed = 0;
+    return true;
 }
 
-void events_put(struct events *e, const struct fleet_host *host, const struct message_event *event)
+bool events_put(struct events *e, const struct fleet_host *host, const struct message_event *event)
 {
     struct buf line = { 0 };
+    bool is_written;
 
     if (!host) {
         LOG(e->log, LOG_WARN, "an event of a host that is not known", log_str("event", event->name),
             log_str("about", event->text), log_str("namespace", event->space),
             log_str("name", event->proc));
-        return;
+        return true;
     }
     if (!*e->path)
-        return;
+        return true;
     buf_addc(&line, '\n');
     events_write(host, event, &line);
-    append(e, &line);
+    is_written = append(e, &line);
     buf_free(&line);
+    return is_written;
+}
+
+enum events_place events_place(int64_t last, const struct message_event *event)
+{
+    if (event->after < 0)
+        return EVENTS_NEXT; /* an agent of before, which says each once */
+    if (event->id <= last)
+        return EVENTS_KNOWN;
+    return event->after > last ? EVENTS_EARLY : EVENTS_NEXT;
 }

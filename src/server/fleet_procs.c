@@ -38,11 +38,17 @@ static void unshare(struct fleet *f, const char *text)
 
 /* ---- One. */
 
-static void each_text(struct proc_view *view, void (*fn)(void *arg, const char **text), void *arg)
+/* Of a view, and of the objects in it. */
+static void each_text(const struct shape *shape, void *object,
+                      void (*fn)(void *arg, const char **text), void *arg)
 {
-    for (const struct field *f = proc_view_shape.fields; f->name; f++) {
+    for (const struct field *f = shape->fields; f->name; f++) {
+        void *at = (char *)object + f->offset;
+
         if (f->type == FIELD_STR)
-            fn(arg, (const char **)(void *)((char *)view + f->offset));
+            fn(arg, at);
+        else if (f->type == FIELD_OBJ)
+            each_text(f->sub, at, fn, arg);
     }
 }
 
@@ -77,10 +83,10 @@ struct proc *proc_new(struct fleet *f, const struct proc_view *view, const char 
     size_t size = 0;
     char *to;
 
-    each_text(&copy, measure, &size);
+    each_text(&proc_view_shape, &copy, measure, &size);
     p = xalloc(sizeof(*p) + size);
     to = (char *)(p + 1);
-    each_text(&copy, move, &to);
+    each_text(&proc_view_shape, &copy, move, &to);
     p->pub.view = copy;
     p->pub.space = copy.space;
     p->pub.name = copy.name;

@@ -24,6 +24,17 @@ void host_is_dirty(struct host *h)
 
 /* ---- Rows. */
 
+static const char *cause_text(const struct proc_cause *cause, struct arena *a)
+{
+    struct buf b = { 0 };
+    const char *text;
+
+    shape_write(&proc_cause_shape, cause, &b);
+    text = arena_strdup(a, buf_text(&b));
+    buf_free(&b);
+    return text;
+}
+
 static void fill_row(const char *agent, const struct proc *p, struct arena *a, struct proc_row *ret)
 {
     const struct proc_view *v = &p->pub.view;
@@ -44,10 +55,22 @@ static void fill_row(const char *agent, const struct proc *p, struct arena *a, s
         .register_ms = v->register_s * 1000,
         .last_start_ms = v->last_start_s * 1000,
         .report_ms = v->report_s * 1000,
+        .restarts = v->restarts,
+        .cause = cause_text(&v->cause, a),
     };
 }
 
-static void fill_view(const struct proc_row *row, struct proc_view *ret)
+/* Why it is so can be left out, where an older program did not store it, or a newer one
+ * something else: its agent says it anew. */
+static void fill_cause(const char *text, struct arena *a, struct proc_cause *ret)
+{
+    struct err ignored;
+
+    if (!text || shape_read(&proc_cause_shape, text, strlen(text), 0, a, ret, &ignored))
+        shape_defaults(&proc_cause_shape, ret);
+}
+
+static void fill_view(const struct proc_row *row, struct arena *a, struct proc_view *ret)
 {
     shape_defaults(&proc_view_shape, ret);
     ret->space = row->space;
@@ -61,6 +84,8 @@ static void fill_view(const struct proc_row *row, struct proc_view *ret)
     ret->register_s = row->register_ms / 1000;
     ret->last_start_s = row->last_start_ms / 1000;
     ret->report_s = row->report_ms / 1000;
+    ret->restarts = row->restarts;
+    fill_cause(row->cause, a, &ret->cause);
 }
 
 /* ---- Writing. */
@@ -218,7 +243,7 @@ static int load_procs(struct fleet *f, const char *agent, struct arena *a, struc
     for (size_t i = 0; i < rows.n; i++) {
         struct proc_view view;
 
-        fill_view(&row[i], &view);
+        fill_view(&row[i], a, &view);
         procs_put(h, proc_new(f, &view, row[i].labels, row[i].spec));
     }
     return 0;

@@ -90,7 +90,7 @@ static int load_task(struct tasks *t, const struct task_read_got *got, struct ar
     struct task_create_ask made = { *task, got->specs, got->items };
     struct hub_item *items = arena_alloc(a, got->items.n * sizeof(*items));
     int64_t ago_ms = tasks_wall_ms(t) - task->created_ms, now_ms = loop_now_ms(t->loop);
-    struct proc_spec *specs;
+    struct proc_spec *specs = NULL;
     struct live *live;
 
     if (read_specs(&got->specs, a, &specs, err) || check_items(got, err))
@@ -186,7 +186,7 @@ static int fill_info(const struct task_read_got *got, struct arena *a, struct ta
     const struct task_row *task = got->tasks.items;
     const struct task_item_row *rows = got->items.items;
     struct task_item *items = arena_alloc(a, got->items.n * sizeof(*items));
-    struct proc_spec *specs;
+    struct proc_spec *specs = NULL;
 
     if (read_specs(&got->specs, a, &specs, err) || check_items(got, err))
         return -1;

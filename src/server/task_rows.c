@@ -170,6 +170,7 @@ static void fill_item(const struct task_target *target, int64_t now_ms, struct h
         .text = target->code ? target->text : "",
     };
     name_view(ret->meta.space, ret->meta.name, &ret->view);
+    ret->view.hosted = target->code && target->hosted;
 }
 
 /* One that no frame can carry would end the session of every agent it is sent to. */

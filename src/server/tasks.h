@@ -43,6 +43,7 @@ struct task_target {
     const struct proc_spec *spec; /* never NULL; those that share it share its row in the store */
     int64_t code;                 /* not 0: refused with this from the start (117, 823, 801 ...) */
     const char *text;             /* why */
+    bool hosted;                  /* then: what is known of the process, for who may know it */
 };
 
 struct task_ask {
@@ -59,8 +60,9 @@ struct task_item {
     const char *space, *name;
     int64_t code; /* CODE_WAITING until it has ended */
     const char *text;
-    struct proc_view view; /* the process afterwards; of what never ran: its name alone */
-    int64_t done_ms;       /* wall time; 0: not yet */
+    struct proc_view view;              /* the process afterwards; of what never ran: its name, and
+                                         * whether it is hosted, if that is known */
+    int64_t done_ms;                    /* wall time; 0: not yet */
     const char *setup_path, *proc_name; /* of its spec */
 };
 

@@ -160,18 +160,26 @@ static int64_t away_ms(struct sim *s)
     return 50 + (int64_t)sim_below(s, sim_below(s, 6) ? 8000 : 60000);
 }
 
+void sim_kill_agent(struct host *h, bool power_loss)
+{
+    host_kill(h, power_loss);
+    sim_later(h->sim, away_ms(h->sim), h->n, 0, on_host_up);
+}
+
 static void hurt(struct sim *s)
 {
     struct host *h = &s->hosts[sim_below(s, (uint64_t)s->o->agents)];
     uint64_t what = sim_below(s, 100);
 
     if (what < 20 && h->core) {
-        host_kill(h, sim_below(s, 4) == 0);
-        sim_later(s, away_ms(s), h->n, 0, on_host_up);
-    } else if (what < 30 && s->hub) {
+        sim_kill_agent(h, sim_below(s, 4) == 0);
+    } else if (what < 26 && h->core) {
+        host_upgrade(h);
+        sim_later(s, 1 + (int64_t)sim_below(s, 50), h->n, 0, on_host_up);
+    } else if (what < 36 && s->hub) {
         server_kill(s);
         sim_later(s, 50 + (int64_t)sim_below(s, 8000), -1, 0, on_server_up);
-    } else if (what < 55 && h->link) {
+    } else if (what < 58 && h->link) {
         host_disconnect(h);
     } else if (what < 90) {
         host_kill_process(h);
@@ -222,6 +230,10 @@ static void run_until(struct sim *s, int64_t end_ms)
 
 static void check_end(struct sim *s)
 {
+    for (int i = 0; i < s->o->agents; i++) {
+        sim_events_check(s, i);
+        sim_wanted_check(&s->hosts[i]);
+    }
     for (int i = 0; i < s->n_tasks && !s->has_failed; i++) {
         const struct sim_task *t = &s->tasks[i];
 
@@ -267,8 +279,10 @@ static void sim_free(struct sim *s)
     struct map_entry *e;
 
     drop_events(s);
-    for (int i = 0; i < s->o->agents; i++)
+    for (int i = 0; i < s->o->agents; i++) {
         host_free(&s->hosts[i]);
+        free(s->events[i].told);
+    }
     hub_free(s->hub);
     for (size_t at = 0; (e = map_next(s->ran, &at));)
         free(e->value);

@@ -4,13 +4,15 @@
  *
  * Hosts with processes that start slowly, fail, hang and die; a network that
  * loses, delays, doubles and reorders; a store that commits late; agents and
- * server that are killed and come back, hosts that lose power, wall clocks that
- * jump.  Time is made up too, so hours take a moment.  The same seed gives the
- * same run, byte for byte.
+ * server that are killed and come back, agents that are replaced in place, hosts
+ * that lose power, wall clocks that jump.  Time is made up too, so hours
+ * take a moment.  The same seed gives the same run, byte for byte.
  *
  * Checked at every step: a command is run at most once, no process is started
- * while it runs, a task that was accepted is never lost, a result never changes.
- * At the end the faults stop, and every item must have ended. */
+ * while it runs, or by the agent itself when nobody wants it, a task that was
+ * accepted is never lost, a result never changes, events are written in order, no
+ * slot of operations is lost.  At the end the faults stop, every item must have
+ * ended, every hosted process run, and every event be written or said to be lost. */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 
@@ -27,7 +29,8 @@ struct sim_options {
 };
 
 struct sim_report {
-    long steps, tasks, items, runs, agent_kills, power_losses, server_kills;
+    long steps, tasks, items, runs, agent_kills, power_losses, server_kills, upgrades;
+    long events, event_gaps;
     uint64_t digest; /* of the trace: the same seed, the same number */
 };
 

@@ -13,6 +13,12 @@
 
 enum { COMPACT_OVER = 100 };
 
+/* In every other world so few events may wait that some are lost. */
+static size_t events_max(const struct sim *s)
+{
+    return s->o->seed % 2 ? 1 + s->o->seed / 2 % 3 : 1000;
+}
+
 static struct process *find_process(struct host *h, int64_t pid)
 {
     for (size_t i = 0; i < h->n_procs; i++) {
@@ -28,7 +34,7 @@ static struct process *new_process(struct host *h, int key)
     struct process *p = NULL;
 
     for (size_t i = 0; i < h->n_procs && !p; i++) {
-        if (!h->procs[i].is_alive)
+        if (!h->procs[i].is_alive && !h->procs[i].is_zombie)
             p = &h->procs[i];
     }
     if (!p && h->n_procs < PROCS_MAX)
@@ -88,6 +94,8 @@ static void die(struct host *h, struct process *p, int status)
     if (!p || !p->is_alive)
         return;
     p->is_alive = false;
+    p->status = status;
+    p->is_zombie = !h->core && h->is_parent;
     sim_trace(h->sim, "host %d: process %lld of p%d ends: %d", h->n, (long long)p->pid, p->key,
               status);
     if (p->run && p->run_life == h->life && h->core) {
@@ -128,12 +136,13 @@ void host_kill_process(struct host *h)
 
 /* ---- what commands do */
 
-static void make_daemon(struct host *h, struct process *p)
+static void make_daemon(struct host *h, struct process *p, bool writes_pid_file)
 {
     if (daemon_of(h, p->key))
         sim_fail(h->sim, "host %d: p%d is started while it runs", h->n, p->key);
     p->is_daemon = true;
-    h->pid_file[p->key] = p->pid;
+    if (writes_pid_file)
+        h->pid_file[p->key] = p->pid;
     sim_trace(h->sim, "host %d: p%d runs as %lld", h->n, p->key, (long long)p->pid);
     if (sim_chance(h->sim, 20))
         die_later(h, p, (int64_t)sim_below(h->sim, 20000), 1);
@@ -146,7 +155,7 @@ static void on_started(struct event *e)
 
     if (!command || !command->is_alive || command->ticks != e->b)
         return;
-    make_daemon(h, new_process(h, command->key));
+    make_daemon(h, new_process(h, command->key), true);
     die(h, command, 0);
 }
 
@@ -161,7 +170,7 @@ static void run_start(struct host *h, struct process *command)
     } else if (what < 12) {
         sim_trace(s, "host %d: start of p%d hangs", h->n, command->key);
     } else if (what < 30) {
-        make_daemon(h, command); /* in the foreground: the command is the process */
+        make_daemon(h, command, false); /* in the foreground: the command is the process */
     } else {
         struct event *e = sim_later(s, takes, h->n, 0, on_started);
 
@@ -221,10 +230,15 @@ static uint64_t hand_journal(void *arg, unsigned type, const struct shape *shape
                              const void *record, bool durable)
 {
     struct host *h = arg;
+    int64_t event = shape == &message_event_shape ? ((const struct message_event *)record)->id : 0;
 
     if ((h->records & (h->records - 1)) == 0)
         h->journal = xresize(h->journal, (h->records ? h->records * 2 : 1) * sizeof(*h->journal));
-    h->journal[h->records++] = (struct record){ type, sim_json(shape, record) };
+    h->journal[h->records++] = (struct record){ type, event, sim_json(shape, record) };
+    if (event)
+        sim_events_told(h->sim, h->n, event);
+    if (shape == &message_result_shape && !h->is_compacting)
+        sim_wanted_result(h, record);
     if (durable)
         sim_later(h->sim, 1 + (int64_t)sim_below(h->sim, 20), h->n, h->life, on_durable)->a =
             (int64_t)h->records;
@@ -266,6 +280,12 @@ static void on_run_begun(struct event *e)
     with_core(h);
 }
 
+/* Its journal says that a command is about to begin; that it has, nobody ever hears. */
+static void on_killed_at_once(struct event *e)
+{
+    sim_kill_agent(&e->sim->hosts[e->host], false);
+}
+
 static void hand_run(void *arg, const struct core_run *run)
 {
     struct host *h = arg;
@@ -275,13 +295,24 @@ static void hand_run(void *arg, const struct core_run *run)
     sim_trace(h->sim, "host %d: runs %s for %s as %lld (task %s)", h->n, run->line, run->name,
               (long long)p->pid, run->task);
     sim_note_run(h->sim, h->n, run);
+    sim_wanted_run(h, run);
     p->run = run->id;
     p->run_life = h->life;
+    if (sim_chance(h->sim, 2))
+        sim_later(h->sim, 0, h->n, h->life, on_killed_at_once);
     e = sim_later(h->sim, 0, h->n, h->life, on_run_begun);
     e->a = p->pid;
     e->b = p->ticks;
     e->c = (int64_t)run->id;
     carry_out(h, p, run->line);
+}
+
+/* Of one that is not there any more. */
+static int status_of_gone(struct host *h, struct core_ident ident)
+{
+    struct process *p = find_process(h, ident.pid);
+
+    return p && p->is_zombie && p->ticks == ident.start_ticks ? p->status : CORE_STATUS_UNKNOWN;
 }
 
 /* How it ends is known if it is a child still, or the kernel tells; else to nobody. */
@@ -293,12 +324,12 @@ static void hand_adopt(void *arg, const struct core_adopt *a)
     if (p && p->is_alive && p->ticks == a->ident.start_ticks) {
         p->run = a->id;
         p->run_life = h->life;
-        p->is_strange = sim_chance(h->sim, 50);
+        p->is_strange = !h->is_parent && sim_chance(h->sim, 50);
     } else {
         struct event *e = sim_later(h->sim, 1, h->n, h->life, on_run_end_seen);
 
         e->a = (int64_t)a->id;
-        e->c = CORE_STATUS_UNKNOWN;
+        e->c = status_of_gone(h, a->ident);
     }
 }
 
@@ -314,32 +345,49 @@ static void hand_end_run(void *arg, uint64_t id)
     }
 }
 
+static struct process *living_daemon(struct host *h, int64_t pid, int key)
+{
+    struct process *p = find_process(h, pid);
+
+    return p && p->is_alive && p->is_daemon && p->key == key ? p : NULL;
+}
+
+/* As find.c does it: the one that is known, the pid file, and only then a search. */
+static struct process *look_for(struct host *h, const struct core_look *look, int key)
+{
+    struct process *p = living_daemon(h, look->self.pid ? look->self.pid : look->known.pid, key);
+
+    if (p && look->self.pid)
+        h->pid_file[key] = p->pid;
+    if (p || look->self.pid)
+        return p;
+    p = living_daemon(h, h->pid_file[key], key);
+    return p || (h->pid_file[key] && !look->is_doubtful) ? p : daemon_of(h, key);
+}
+
 static void on_probe(struct event *e)
 {
     struct host *h = &e->sim->hosts[e->host];
-    struct process *p = find_process(h, e->c ? e->c : h->pid_file[e->b]);
-    struct core_probe probe = { .why = "no process" };
+    struct process *p = look_for(h, &e->look, (int)e->b);
+    struct core_probe probe = { .question = e->look.question, .why = "no process" };
 
     shape_defaults(&proc_view_shape, &probe.view);
-    if (p && p->is_alive && p->is_daemon && p->key == e->b) {
+    if (p) {
         probe.found = FOUND_IT;
         probe.ident = (struct core_ident){ p->pid, p->ticks };
     }
-    core_on_probe(h->core, (uint64_t)e->a, &probe, e->sim->now_ms);
+    core_on_probe(h->core, e->look.id, &probe, e->sim->now_ms);
     with_core(h);
 }
 
-/* Which process is meant stands in the pid file's name in real life; here the
- * operation's number leads to it through the command's identity. */
 static void hand_probe(void *arg, const struct core_look *look)
 {
     struct host *h = arg;
     struct event *e =
         sim_later(h->sim, 1 + (int64_t)sim_below(h->sim, 10), h->n, h->life, on_probe);
 
-    e->a = (int64_t)look->id;
     e->b = look->name[1] - '0';
-    e->c = look->self.pid;
+    e->look = *look;
 }
 
 static void hand_watch(void *arg, struct core_ident ident)
@@ -351,7 +399,7 @@ static void hand_watch(void *arg, struct core_ident ident)
     if (p && p->is_alive && p->ticks == ident.start_ticks)
         p->is_watched = true;
     else
-        tell_exit(h, &gone, CORE_STATUS_UNKNOWN);
+        tell_exit(h, &gone, status_of_gone(h, ident));
 }
 
 static void hand_signal(void *arg, struct core_ident ident, int number, bool with_children)
@@ -385,8 +433,12 @@ static void on_wake(void *arg)
 
 void host_wake(struct host *h)
 {
-    int64_t next = core_next_ms(h->core);
+    int64_t next;
 
+    core_tell_now(h->core);
+    if (!core_has_sound_slots(h->core))
+        sim_fail(h->sim, "host %d: a slot is lost, or free and not used", h->n);
+    next = core_next_ms(h->core);
     if (next == INT64_MAX)
         timers_stop(&h->sim->timers, &h->wake);
     else
@@ -458,7 +510,9 @@ static void compact(struct host *h)
 {
     while (h->records)
         free(h->journal[--h->records].json);
+    h->is_compacting = true;
     core_compact(h->core);
+    h->is_compacting = false;
     h->durable = h->records;
 }
 
@@ -470,6 +524,9 @@ void host_start(struct host *h)
     h->life++;
     timer_init(&h->wake, on_wake, h);
     h->core = core_new(&hands, h, s->now_ms, s->now_ms + h->wall_jump_ms);
+    core_set_events_max(h->core, events_max(s));
+    if (h->n % 2)
+        core_set_at_once(h->core, 2); /* here they wait for each other */
     sim_trace(s, "host %d: agent up, %zu records, %s boot", h->n, h->records,
               h->same_boot ? "same" : "new");
     for (size_t i = 0; i < h->records; i++) {
@@ -490,11 +547,36 @@ void host_start(struct host *h)
 static void lose_power(struct host *h)
 {
     h->sim->report.power_losses++;
-    while (h->records > h->durable)
-        free(h->journal[--h->records].json);
+    while (h->records > h->durable) {
+        const struct record *r = &h->journal[--h->records];
+
+        if (r->event)
+            sim_events_power_lost(h->sim, h->n, r->event);
+        free(r->json);
+    }
     for (size_t i = 0; i < h->n_procs; i++)
         h->procs[i].is_alive = false;
     h->same_boot = false;
+    sim_wanted_power_lost(h);
+}
+
+static void end_agent(struct host *h, bool stays_parent)
+{
+    core_free(h->core);
+    h->core = NULL;
+    h->is_parent = stays_parent;
+    timers_stop(&h->sim->timers, &h->wake);
+    host_disconnect(h);
+    h->life++;
+    for (size_t i = 0; i < h->n_procs; i++)
+        h->procs[i].is_watched = h->procs[i].is_zombie = false;
+}
+
+void host_upgrade(struct host *h)
+{
+    sim_trace(h->sim, "host %d: agent replaced", h->n);
+    h->sim->report.upgrades++;
+    end_agent(h, true);
 }
 
 void host_kill(struct host *h, bool power_loss)
@@ -503,13 +585,7 @@ void host_kill(struct host *h, bool power_loss)
 
     sim_trace(s, "host %d: %s", h->n, power_loss ? "power lost" : "agent killed");
     s->report.agent_kills++;
-    core_free(h->core);
-    h->core = NULL;
-    timers_stop(&s->timers, &h->wake);
-    host_disconnect(h);
-    h->life++;
-    for (size_t i = 0; i < h->n_procs; i++)
-        h->procs[i].is_watched = false;
+    end_agent(h, false);
     if (power_loss)
         lose_power(h);
 }

@@ -2,7 +2,9 @@
 /* sim_in.h - what the simulator's sources share.  Not for others.
  *
  *   sim.c         time, chance, faults, the client, the verdict
- *   sim_host.c    a host: processes, journal, the agent's hands
+ *   sim_host.h    a host: processes, journal, the agent's hands
+ *   sim_events.h  what becomes of events
+ *   sim_wanted.h  what clients want of processes
  *   sim_server.c  the server: store, sessions, the hub's hands */
 #ifndef SIM_SIM_IN_H
 #define SIM_SIM_IN_H
@@ -12,8 +14,11 @@
 #include "base/timers.h"
 #include "server/hub.h"
 #include "sim/sim.h"
+#include "sim/sim_events.h"
+#include "sim/sim_host.h"
+#include "sim/sim_wanted.h"
 
-enum { KEYS = 3, PROCS_MAX = 512, AGENTS_MAX = 8, TASKS_MAX = 4096, ITEMS_MAX = 3 };
+enum { AGENTS_MAX = 8, TASKS_MAX = 4096, ITEMS_MAX = 3 };
 
 struct sim;
 /* Something that will happen. */
@@ -23,37 +28,10 @@ struct event {
     int host;      /* -1: the server */
     uint64_t life; /* of the agent or server it is for; 0: of nobody's, it always happens */
     int64_t a, b, c;
+    struct core_look look; /* its texts are gone by then */
     char *json;
     unsigned type;
     void (*fn)(struct event *e);
-};
-
-struct process {
-    int64_t pid, ticks;
-    int key;
-    bool is_alive, is_daemon, is_watched, is_strange; /* strange: nobody hears how it ends */
-    uint64_t run;                                     /* of a command: the agent's number for it */
-    uint64_t run_life;                                /* and of which agent */
-};
-
-struct record {
-    unsigned type;
-    char *json;
-};
-struct host {
-    struct sim *sim;
-    int n;
-    char id[16];
-    struct core *core;   /* NULL: the agent is down */
-    uint64_t life, link; /* link: epoch of its session, 0: none */
-    struct process procs[PROCS_MAX];
-    size_t n_procs;
-    int64_t pid_file[KEYS], next_pid;
-    struct record *journal;
-    size_t records, durable; /* durable: how many survive a power loss */
-    int64_t wall_jump_ms;
-    bool same_boot;
-    struct timer wake;
 };
 
 struct sim_item {
@@ -76,6 +54,7 @@ struct sim {
     int64_t now_ms;
     struct timers timers;
     struct host hosts[AGENTS_MAX];
+    struct sim_events events[AGENTS_MAX];
     struct hub *hub; /* NULL: the server is down */
     uint64_t server_life;
     int64_t epochs[AGENTS_MAX];
@@ -96,17 +75,8 @@ struct event *sim_later(struct sim *s, int64_t in_ms, int host, uint64_t life,
                         void (*fn)(struct event *e));
 char *sim_json(const struct shape *s, const void *value);
 void sim_spec(int host, int key, struct proc_spec *ret);
+void sim_kill_agent(struct host *h, bool power_loss); /* it comes back */
 void sim_note_run(struct sim *s, int host, const struct core_run *run);
-
-/* sim_host.c */
-void host_start(struct host *h);
-void host_kill(struct host *h, bool power_loss);
-void host_free(struct host *h);
-void host_deliver(struct host *h, unsigned type, const char *json); /* a frame has come */
-void host_connect(struct host *h);
-void host_disconnect(struct host *h);
-void host_wake(struct host *h);         /* sets the timer for the core's next moment */
-void host_kill_process(struct host *h); /* some daemon dies by itself */
 
 /* sim_server.c */
 void server_start(struct sim *s);

@@ -245,6 +245,7 @@ void server_session(struct sim *s, int host, int64_t epoch)
     e->a = epoch;
     e->type = MESSAGE_WELCOME;
     e->json = sim_json(&message_welcome_shape, &welcome);
+    sim_events_session(s, host, epoch);
     hub_on_session(s->hub, s->hosts[host].id, epoch, s->now_ms);
     server_wake(s);
 }
@@ -257,6 +258,15 @@ void server_session_end(struct sim *s, int host, int64_t epoch)
     server_wake(s);
 }
 
+static void on_event(struct sim *s, int host, int64_t epoch, const struct message_event *m)
+{
+    struct message_event_ref ref;
+
+    if (sim_events_heard(s, host, epoch, m, &ref.id))
+        send_frame(s, s->hosts[host].id, epoch, MESSAGE_EVENT_STORED, &message_event_ref_shape,
+                   &ref);
+}
+
 void server_deliver(struct sim *s, int host, int64_t epoch, unsigned type, const char *json)
 {
     const struct shape *shape = message_shape(type);
@@ -266,6 +276,8 @@ void server_deliver(struct sim *s, int host, int64_t epoch, unsigned type, const
 
     if (shape_read(shape, json, strlen(json), 0, &a, message, &err))
         sim_fail(s, "the server can not read a %s: %s", message_name(type), err.text);
+    else if (s->hub && type == MESSAGE_EVENT)
+        on_event(s, host, epoch, message);
     else if (s->hub)
         hub_on_message(s->hub, s->hosts[host].id, epoch, type, message, s->now_ms);
     arena_free(&a);

@@ -56,8 +56,16 @@ static const char *const first_tables[] = {
     NULL,
 };
 
+/* Why a process is as it is, so that it can be told of hosts that are away. */
+static const char *const causes[] = {
+    "ALTER TABLE process ADD COLUMN restarts BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE process ADD COLUMN cause TEXT NOT NULL DEFAULT ''",
+    NULL,
+};
+
 const struct migration store_migrations[] = {
     { "the first tables", first_tables },
+    { "causes of processes", causes },
     { 0 },
 };
 /* clang-format on */

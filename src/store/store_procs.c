@@ -6,8 +6,8 @@
 
 #define PROC_COLUMNS                                                                               \
     "agent_id, space, name, labels, spec, wanted, hosted, status, pid, start_ms, version,"         \
-    " message, register_ms, last_start_ms, report_ms"
-#define PROC_VALUES "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"
+    " message, register_ms, last_start_ms, report_ms, restarts, cause"
+#define PROC_VALUES "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"
 
 /* The agent id comes first: what stands behind it is a row without one. */
 static const struct field proc_fields[] = {
@@ -18,7 +18,8 @@ static const struct field proc_fields[] = {
     DB_NUMBER(proc_row, pid),         DB_NUMBER(proc_row, start_ms),
     DB_TEXT(proc_row, version),       DB_TEXT(proc_row, message),
     DB_NUMBER(proc_row, register_ms), DB_NUMBER(proc_row, last_start_ms),
-    DB_NUMBER(proc_row, report_ms),   { 0 },
+    DB_NUMBER(proc_row, report_ms),   DB_NUMBER(proc_row, restarts),
+    DB_JSON(proc_row, cause),         { 0 },
 };
 static const struct shape proc_shape = DB_SHAPE(proc_row, proc_fields);
 static const struct shape nameless_proc_shape = DB_SHAPE(proc_row, proc_fields + 1);
@@ -49,7 +50,8 @@ static const struct query proc_put = {
     " spec = excluded.spec, wanted = excluded.wanted, hosted = excluded.hosted,"
     " status = excluded.status, pid = excluded.pid, start_ms = excluded.start_ms,"
     " version = excluded.version, message = excluded.message, register_ms = excluded.register_ms,"
-    " last_start_ms = excluded.last_start_ms, report_ms = excluded.report_ms",
+    " last_start_ms = excluded.last_start_ms, report_ms = excluded.report_ms,"
+    " restarts = excluded.restarts, cause = excluded.cause",
     .in = &proc_shape,
 };
 

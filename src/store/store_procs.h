@@ -13,7 +13,8 @@ struct proc_row {
     bool hosted;
     int64_t pid, start_ms;
     const char *version, *message;
-    int64_t register_ms, last_start_ms, report_ms;
+    int64_t register_ms, last_start_ms, report_ms, restarts;
+    const char *cause; /* JSON, or NULL */
 };
 
 struct proc_ref_row {

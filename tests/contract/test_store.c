@@ -216,9 +216,23 @@ static void a_dead_nodes_sessions_are_closed_at_once(void **state)
 
 static struct proc_row proc_of(const char *agent, const char *space, const char *name)
 {
-    return (struct proc_row){ agent, space,     name, "{\"k\":1}", "{\"identity\":{}}",
-                              1,     2,         true, 42,          1000007,
-                              "1.2", "running", 11,   12,          13 };
+    return (struct proc_row){ agent,
+                              space,
+                              name,
+                              "{\"k\":1}",
+                              "{\"identity\":{}}",
+                              1,
+                              2,
+                              true,
+                              42,
+                              1000007,
+                              "1.2",
+                              "running",
+                              11,
+                              12,
+                              13,
+                              3,
+                              "{\"exit_code\":1}" };
 }
 
 static void same_proc(const struct proc_row *l, const struct proc_row *r)
@@ -238,6 +252,8 @@ static void same_proc(const struct proc_row *l, const struct proc_row *r)
     assert_int_equal(l->register_ms, r->register_ms);
     assert_int_equal(l->last_start_ms, r->last_start_ms);
     assert_int_equal(l->report_ms, r->report_ms);
+    assert_int_equal(l->restarts, r->restarts);
+    assert_string_equal(l->cause ? l->cause : "", r->cause ? r->cause : "");
 }
 
 static void put_proc(struct store_rig *r, const char *agent, const char *space, const char *name)

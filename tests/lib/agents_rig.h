@@ -75,7 +75,7 @@ void tasks_on_message(struct tasks *t, const char *agent, int64_t epoch, unsigne
 
 /* ---- the world ---- */
 
-enum { TESTER_MESSAGES = MESSAGE_RENEW + 1, TESTERS_MAX = 64 };
+enum { TESTER_MESSAGES = MESSAGE_LOG + 1, TESTERS_MAX = 64 };
 
 struct world {
     struct rig rig;
@@ -111,6 +111,7 @@ struct tester {
     struct message_error error;
     struct message_command command;
     int64_t ping_ms;
+    int64_t event_stored;
 };
 
 static inline void world_hold_store(struct world *w, bool held)
@@ -284,6 +285,8 @@ static inline void tester_on_message(void *arg, unsigned type, const void *messa
         t->joined.ip = arena_strdup(&t->arena, j->ip);
     } else if (type == MESSAGE_WELCOME) {
         t->welcome = *(const struct message_welcome *)message;
+    } else if (type == MESSAGE_EVENT_STORED) {
+        t->event_stored = ((const struct message_event_ref *)message)->id;
     } else if (type == MESSAGE_ERROR) {
         t->error = *(const struct message_error *)message;
         t->error.text = arena_strdup(&t->arena, t->error.text);

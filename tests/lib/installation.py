@@ -15,6 +15,7 @@ import pathlib
 import signal
 import socket
 import time
+import urllib.parse
 
 from holdfast import free_port, wait_until
 
@@ -139,7 +140,13 @@ class Installation:
         return row if row and row["online"] else None
 
     def processes(self, **fields):
-        rows = self.admin("GET", "/v1/processes")["processes"]
+        rows, after = [], ""
+        while True:
+            page = self.admin("GET", "/v1/processes?limit=1000&after=" + urllib.parse.quote(after, safe=""))
+            rows += page["processes"]
+            after = page.get("next")
+            if not after:
+                break
         return [r for r in rows if all(r["process"].get(k) == v for k, v in fields.items())]
 
     def events(self, name=None):

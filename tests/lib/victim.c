@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -23,9 +24,9 @@ enum { FORKS_MAX = 2000, HUGE_BYTES = 1 << 20 };
 
 static struct {
     int64_t life_ms, start_ms, crash_ms, pid_late_ms, flood_bytes;
-    int exit_code, crash_signal, children, forks;
-    const char *pid_file, *pid_kind, *name, *print;
-    bool has_exit, daemonize, ignore_term, orphans, notify, flood, stop_self;
+    int exit_code, crash_signal, children, forks, storm;
+    const char *pid_file, *pid_kind, *name, *print, *slot, *usr1_name, *usr1_exec;
+    bool has_exit, daemonize, ignore_term, orphans, notify, flood, stop_self, no_reap;
 } opt = { .life_ms = 60000, .crash_ms = -1, .pid_kind = "good" };
 
 static int64_t born_ms; /* of the first of us; the children count from there too */
@@ -51,6 +52,11 @@ static const struct option options[] = {
     { "name", 1, NULL, 'n' },          /* renames itself */
     { "notify", 0, NULL, 'N' },        /* READY=1 to $NOTIFY_SOCKET */
     { "stop-self", 0, NULL, 'S' },     /* SIGSTOP */
+    { "slot", 1, NULL, 'L' },          /* a file: notes its beginning there, and whether it is alone */
+    { "storm", 1, NULL, 'M' },         /* all of them fork as long as the user has not so many processes */
+    { "no-reap", 0, NULL, 'R' },       /* lives as a child of one that never waits for it */
+    { "usr1-name", 1, NULL, 'u' },     /* renames itself when it is told to */
+    { "usr1-exec", 1, NULL, 'x' },     /* becomes this program when it is told to */
     { 0 },
 };
 /* clang-format on */
@@ -125,6 +131,11 @@ static void take(int letter, const char *arg)
     case 'n': opt.name = arg; break;
     case 'N': opt.notify = true; break;
     case 'S': opt.stop_self = true; break;
+    case 'L': opt.slot = arg; break;
+    case 'M': opt.storm = (int)number(arg); break;
+    case 'R': opt.no_reap = true; break;
+    case 'u': opt.usr1_name = arg; break;
+    case 'x': opt.usr1_exec = arg; break;
     case 'h': usage(); break;
     default: exit(98);
     }
@@ -200,6 +211,39 @@ static void tell_ready(void)
     close(fd);
 }
 
+/* Who holds the lock is alone; the kernel takes it back before anybody hears of the end. */
+static void take_slot(void)
+{
+    struct flock lock = { .l_type = F_WRLCK };
+    int fd = open(opt.slot, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+
+    if (fd < 0)
+        die(opt.slot);
+    dprintf(fd, "%s %d\n", fcntl(fd, F_SETLK, &lock) ? "double" : "begun", (int)getpid());
+}
+
+/* The one that stays behind can not be told from a daemon that forgets its children. */
+static void leave_parent(void)
+{
+    pid_t pid = fork();
+
+    if (pid < 0)
+        die("fork");
+    if (pid > 0) {
+        nap_ms(left_ms());
+        _exit(0);
+    }
+}
+
+static void on_usr1(int number)
+{
+    (void)number;
+    if (opt.usr1_name)
+        prctl(PR_SET_NAME, opt.usr1_name);
+    if (opt.usr1_exec)
+        execl(opt.usr1_exec, opt.usr1_exec, "--life-ms", "120000", NULL);
+}
+
 static void fork_children(void)
 {
     for (int i = 0; i < opt.children && i < FORKS_MAX; i++) {
@@ -226,6 +270,19 @@ static void fork_without_end(void)
             die("fork");
         if (pid > 0)
             return;
+    }
+}
+
+/* Each of them, and again when others of them have been killed. */
+static void fork_a_storm(void)
+{
+    const struct rlimit most = { (rlim_t)opt.storm, (rlim_t)opt.storm };
+
+    if (opt.storm > FORKS_MAX || setrlimit(RLIMIT_NPROC, &most))
+        die("RLIMIT_NPROC");
+    while (left_ms() > 0) {
+        if (fork() < 0)
+            nap_ms(1);
     }
 }
 
@@ -272,9 +329,15 @@ static void set_up(void)
     }
     if (opt.daemonize)
         go_behind();
+    if (opt.no_reap)
+        leave_parent();
+    if (opt.usr1_name || opt.usr1_exec)
+        signal(SIGUSR1, on_usr1);
     nap_ms(opt.pid_late_ms);
     if (opt.pid_file && strcmp(opt.pid_kind, "never") != 0)
         write_pid_file();
+    if (opt.slot)
+        take_slot();
 }
 
 int main(int argc, char **argv)
@@ -293,6 +356,8 @@ int main(int argc, char **argv)
         tell_ready();
     fork_children();
     fork_without_end();
+    if (opt.storm)
+        fork_a_storm();
     if (opt.flood)
         flood_output();
     if (opt.stop_self)

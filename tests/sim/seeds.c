@@ -36,6 +36,9 @@ static void add(struct sim_report *to, const struct sim_report *r)
     to->agent_kills += r->agent_kills;
     to->power_losses += r->power_losses;
     to->server_kills += r->server_kills;
+    to->upgrades += r->upgrades;
+    to->events += r->events;
+    to->event_gaps += r->event_gaps;
 }
 
 int main(int argc, char **argv)
@@ -56,8 +59,8 @@ int main(int argc, char **argv)
     }
     printf("%" PRIu64
            " seeds: %ld steps, %ld tasks, %ld items, %ld commands run, %ld agents killed, "
-           "%ld hosts without power, %ld servers killed\n",
-           count, all.steps, all.tasks, all.items, all.runs, all.agent_kills, all.power_losses,
-           all.server_kills);
+           "%ld replaced, %ld hosts without power, %ld servers killed, %ld events, %ld gaps\n",
+           count, all.steps, all.tasks, all.items, all.runs, all.agent_kills, all.upgrades,
+           all.power_losses, all.server_kills, all.events, all.event_gaps);
     return 0;
 }

@@ -42,7 +42,7 @@ def start(holdfast, data, *args):
 def test_help_names_every_setting():
     text = run("--help").stdout
     for setting in ["data-dir", "servers", "join-token", "join-token-file", "ip", "agent-id",
-                    "log-file", "log-level", "output-max-bytes"]:
+                    "log-file", "log-level", "output-max-bytes", "operations-at-once", "proc-file"]:
         assert f"--{setting} " in text
 
 

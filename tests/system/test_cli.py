@@ -158,9 +158,9 @@ def cells(line):
 
 def test_ps_is_a_table(run, stand_in):
     stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [
-        process(last_start_s=NOW - 192),
+        process(last_start_s=int(time.time()) - 192),  # other tests may have run for long since NOW
         process("10.0.0.2", "db", status=2, why="exit code 1 after 3 s; next try in 10 s"),
-        process("10.0.0.3", "job", cloud=5, online=False, why="running")], "next": ""}
+        process("10.0.0.3", "job", cloud=5, online=False, why="nothing heard of the agent for 5s")], "next": ""}
     p = run("ps")
     assert p.code == 0 and p.err == ""
     head, web, db, job = p.out.splitlines()
@@ -169,7 +169,8 @@ def test_ps_is_a_table(run, stand_in):
     assert re.fullmatch(r"3m \d+s", cells(web)[7])
     assert cells(db) == ["10.0.0.2", "prod/db", "running", "stopped", "-", "yes", "2", "-",
                          "exit code 1 after 3 s; next try in 10 s"]
-    assert cells(job)[0] == "5:10.0.0.3" and "the host is offline; last heard: running" in job
+    assert cells(job)[0] == "5:10.0.0.3" and cells(job)[-1] == "nothing heard of the agent for 5s"
+    assert cells(web)[8] == "running as pid 4711; restarted 2 times"  # of a server that does not say it
     assert web.index("prod/web") == db.index("prod/db") == head.index("PROCESS")
     assert "\033" not in p.out
 
@@ -223,6 +224,68 @@ def test_status_shows_totals_and_what_is_wrong(run, stand_in):
     assert json.loads(run("status", "--json").out) == STATUS
 
 
+@pytest.mark.parametrize("view, wrong", [
+    ({"status": 2, "cause": {"has_finished": True}}, False),
+    ({"status": 2, "cause": {"doing": 0}}, False),
+    ({"status": 2, "cause": {"doing": 0, "tries": 1}}, True),
+    ({"status": 2, "wanted": 2, "cause": {"has_given_up": True}}, True),
+    ({"cause": {"instances": 1, "instances_wanted": 2}}, True),
+    ({"cause": {"since_s": 5, "failed_s": 6, "failed_op": 8, "failed_code": 836}}, True),
+    ({"cause": {"since_s": 6, "failed_s": 5, "failed_op": 0, "failed_code": 836}}, False),
+])
+def test_what_is_wrong_is_judged_by_the_facts(run, stand_in, view, wrong):
+    stand_in.answers["GET", "/v1/status"] = 200, STATUS
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [process(**view)], "next": ""}
+    assert ("1 not as wanted:" in run("status").out) == wrong
+    assert run("why", "prod/web").code == wrong
+
+
+CRASHED = {"status": 2, "why": "not running, ended 12s ago: exit code 1; try 2 of 4 in 7s",
+           "cause": {"since_s": 10 ** 9, "exit_s": 10 ** 9, "exit_code": 1, "exit_pid": 812, "tries": 1, "tries_max": 4,
+                     "next_try_s": 10 ** 9 + 7, "failed_s": 10 ** 9 + 1, "failed_op": 0, "failed_code": 836,
+                     "failed_text": "not alive", "output": "first\033[2J\nsecond\u202e\u009b31m"}}
+
+
+def test_why_shows_the_sentence_and_the_facts(run, stand_in):
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [
+        process(**CRASHED), process("10.0.0.2", why="running for 5s as pid 4711", cloud=5)], "next": ""}
+    p = run("why", "prod/web", "--host", "10.0.0.1")
+    assert p.code == 1 and p.err == ""
+    assert stand_in.asked[0]["query"] == {"namespace": "prod", "name": "web", "host": "10.0.0.1", "limit": "1000"}
+    assert re.sub(r"\(\d+d \d+h ago\)", "(AGO)", p.out) == """\
+prod/web on 10.0.0.1
+  why           not running, ended 12s ago: exit code 1; try 2 of 4 in 7s
+  state         stopped since 2001-09-09 01:46 (AGO)
+  wanted        running
+  hosted        yes
+  last exit     exit code 1, 2001-09-09 01:46 (AGO), pid 812
+  restarts      2
+  tries         1 of 4
+  next try      now
+  last failure  start, 2001-09-09 01:46 (AGO), 836 CHECK
+                not alive
+  last output   | first?[2J
+                | second??31m
+
+prod/web on 5:10.0.0.2
+  why           running for 5s as pid 4711
+  state         running
+  wanted        running
+  hosted        yes
+  pid           4711
+  restarts      2
+"""
+
+
+def test_the_server_is_told_the_language(run, stand_in):
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [process(**CRASHED)], "next": ""}
+    assert "next try" in run("why", "prod/web").out
+    out = run("why", "prod/web", "--lang", "zh").out
+    assert [a["headers"]["Blueking-Language"] for a in stand_in.asked] == ["en", "zh-hans"]
+    assert "prod/web（10.0.0.1）" in out and "  最近退出      退出码 1，2001-09-09 01:46（" in out
+    assert "最近失败      启动，" in out and "拉起次数      1（最多 4 次）" in out
+
+
 def test_a_new_server_says_what_to_do_next(run, stand_in):
     stand_in.answers["GET", "/v1/status"] = 200, {"version": "0.1.0"}
     stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [], "next": ""}
@@ -238,7 +301,8 @@ def test_host_list(run, stand_in):
     stand_in.answers["GET", "/v1/hosts"] = 200, HOSTS
     p = run("host", "list")
     _, first, second = p.out.splitlines()
-    assert cells(first) == ["10.0.0.1", "n1", "online", "1h 0m", "2", "2/3", "0.1.0", "a1"]
+    assert re.fullmatch(r"1h \d+m", cells(first).pop(3))
+    assert [c for n, c in enumerate(cells(first)) if n != 3] == ["10.0.0.1", "n1", "online", "2", "2/3", "0.1.0", "a1"]
     assert cells(second)[:3] == ["7:10.0.0.1", "数据库主机", "offline"]
     assert [h["agent_id"] for h in json.loads(run("host", "list", "--json").out)["hosts"]] == ["a1", "a2"]
 
@@ -436,7 +500,7 @@ def test_app_list(run, stand_in):
 
 def test_token_create(run, stand_in):
     stand_in.answers["POST", "/v1/tokens"] = 200, {"token": "hf1.abc", "cloud_id": 5, "biz_id": 2, "uses": 10,
-                                                   "expires_s": NOW + 7200 + 30}
+                                                   "expires_s": int(time.time()) + 7200 + 59}
     p = run("token", "create", "--cloud", "5", "--biz", "2", "--ttl", "1h30m", "--uses", "10", "--note", "机房 A")
     assert p.code == 0 and p.out.startswith("hf1.abc\n") and "10 hosts of cloud area 5, business 2" in p.out
     assert "2h 0m from now" in p.out
@@ -762,6 +826,21 @@ def test_lines_fit_the_terminal(env, stand_in, lang):
     assert len(lines) == 3 and "…" in lines[1] and "short" in lines[2]
     assert 98 <= columns_of(lines[1]) <= 100
     assert "\033[32m" in lines[1] and "\033[1m" in lines[0]
+
+
+@pytest.mark.parametrize("why", ["word " * 60, "进程退出，退出码 1；" * 30, "x" * 300])
+@pytest.mark.parametrize("columns", [20, 80, 120])
+def test_a_long_sentence_goes_on_below_where_it_began(env, stand_in, columns, why):
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [process(why=why)], "next": ""}
+    t = Terminal(["why", "prod/web", "--server", stand_in.url, "--color", "never"], env, columns)
+    assert t.wait() == 0
+    lines = t.out.splitlines()
+    first = next(n for n, line in enumerate(lines) if line.startswith("  why"))
+    last = next(n for n, line in enumerate(lines) if line.startswith("  state"))
+    told = [line[16:] for line in lines[first:last]]
+    assert len(told) > 1 and not any(line.startswith(" ") for line in told)
+    assert "".join(told).replace(" ", "") == why.replace(" ", "")
+    assert all(columns_of(line) <= max(columns, 36) for line in lines[first:last])
 
 
 @pytest.mark.parametrize("more, args, colour", [

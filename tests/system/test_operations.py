@@ -371,3 +371,109 @@ def test_who_asks_by_another_name_takes_nothing_away(home, daemon):
     wait_until(lambda: client.query()["pid"] == second, "it is known by its new pid")
     client.do(1)
     assert d.pids() == []
+
+
+def test_every_failure_has_its_content(home, daemon):
+    """`content` says the same as error_msg, and whether it is hosted now, whatever went wrong."""
+    d = daemon()
+    client = Client(home, home.add_agent(), d, "gateway")
+
+    def fail(op, code, text, hosted, user=None, folder=None, timeout=30, **control):
+        body = client.request(op, op_timeout=timeout)
+        body["spec"]["control"].update(control)
+        if user:
+            body["spec"]["identity"]["user"] = user
+        if folder:
+            body["spec"]["identity"]["setup_path"] = folder
+        result = home.do(body, "gateway")
+        assert result["error_code"] == code and result["error_msg"].startswith(text), result
+        value = value_of(result)
+        assert value["result"] == result["error_msg"] and value["isAuto"] is hosted, result
+        assert value["bk_agent_id"] == client.agent.id and value["procName"] == "proc-test"
+        return result["error_msg"]
+
+    script = "Script exit code non-zero. Error msessage: ["
+    assert "no-such-user" in fail(0, 122, "", False, user="no-such-user")
+    assert "/no/such/folder" in fail(0, 65535, "", False, folder="/no/such/folder")
+    fail(0, 65535, script + "never\n]", False, start_cmd="echo never; exit 1")
+    fail(0, 822, "the command ran longer than 1 s and was ended; its output: [slow\n]", False, timeout=1,
+         start_cmd="echo slow; sleep 60")
+    fail(0, 836, "start process (proc-test) failed, for post-check status not alive, please refer to agent log "
+         "for details", False, start_cmd="true")
+    fail(8, 829, "process (proc-test) is not running", False)
+    fail(9, 829, "process (proc-test) is not running", False)
+    client.do(0)
+    first = d.wait_pid()
+    fail(0, 828, f"process (proc-test) is already running with pid {first}", True)
+    fail(1, 65535, script + "no\n]", True, stop_cmd="echo no; exit 4")
+    fail(1, 836, "stop process (proc-test) failed, for post-check status alive, please refer to agent log for "
+         "details", True, stop_cmd="true")
+    fail(1, 122, "", True, user="no-such-user")
+    fail(7, 65535, script, True, restart_cmd="exit 1")
+    fail(8, 65535, script, True, reload_cmd="exit 1")
+    fail(8, 822, "the command ran longer than 1 s", True, timeout=1, reload_cmd="sleep 60")
+    fail(8, 827, "spec.control.reload_cmd", True, reload_cmd="")
+    fail(9, 836, "kill process (proc-test) failed, for post-check status alive", True, kill_cmd="true")
+    fail(6, 832, "op_type 6: no such operation", True)
+    assert d.pids() == [first]
+    fail(8, 836, "reload process (proc-test) failed, for post-check status not alive, please refer to agent log",
+         True, reload_cmd="kill -9 $(cat proc-test.pid); sleep 0.2")
+    d.wait_pid(but=first)  # hosted, so it is back
+    client.do(1)
+    fail(1, 829, "process (proc-test) is not running", False)
+
+
+def test_a_start_that_failed_is_remembered(home, daemon):
+    d = daemon()
+    d.script("start.sh", "echo the licence has run out; exit 3")
+    client = Client(home, home.add_agent(), d, "esb")
+    client.do(0, 65535)
+    row = wait_until(lambda: home.processes(namespace="gse", name="proc-test"), "it is there")[0]["process"]
+    assert row["hosted"] is False and row["status"] == 2 and row["pid"] == -1
+    assert row["cause"]["failed_code"] == 65535 and "licence" in row["cause"]["output"]
+    assert "exit code 3" in row["cause"]["failed_text"]
+
+
+@pytest.mark.parametrize("kind", [0, 2])
+def test_what_is_not_to_stay_is_judged_by_its_exit_code(home, daemon, kind):
+    d = daemon()
+    d.script("start.sh", "echo $$ >> starts; exit 0")
+    agent = home.add_agent()
+    client = Client(home, agent, d, "esb")
+    done = client.do(0, auto_type=kind)
+    assert value_of(done)["isAuto"] is True and client.query()["isAuto"] is True
+    agent.kill()  # and it is not run by the next one, nor later
+    agent.start()
+    agent.wait_online()
+    assert client.query()["pid"] == -1 and d.starts() == 1
+    row = home.processes(namespace="gse", name="proc-test")[0]["process"]
+    assert row["cause"]["has_finished"] is True and row["cause"].get("failed_code", 0) == 0
+    client.do(4, auto_type=kind)
+    assert client.query()["isAuto"] is False
+    d.script("start.sh", "echo $$ >> starts; exit 5")
+    assert value_of(client.do(0, 65535, auto_type=kind))["isAuto"] is False
+    assert d.starts() == 2
+
+
+def test_where_several_are_expected_all_are_listed(home, daemon):
+    d = daemon("foreground")
+    d.script("start.sh", "./proc-test --life-ms 120000 &\n./proc-test --life-ms 120000 &\n"
+             "exec ./proc-test --life-ms 120000")
+    client = Client(home, home.add_agent(), d, "esb")
+
+    def request(op):
+        body = client.request(op)
+        body["spec"]["holdfast"] = {"instances": 4}
+        return body
+    assert home.do(request(0))["error_code"] == 0
+    wait_until(lambda: len(d.pids()) == 3, "three run")
+    content = json.loads(home.do(request(2))["content"])
+    listed = content["process"][0]["instance"]
+    assert sorted(i["pid"] for i in listed) == sorted(d.pids())
+    assert listed[0]["cmdline"] and all(i["isAuto"] is True for i in listed)
+    assert {i["processName"] for i in listed} == {"proc-test"}
+
+    def cause():
+        return home.processes(namespace="gse", name="proc-test")[0]["process"]["cause"]
+    wait_until(lambda: cause().get("instances") == 3, "the server knows how many")
+    assert cause()["instances_wanted"] == 4

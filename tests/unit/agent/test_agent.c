@@ -19,9 +19,9 @@ enum { RESULTS_MAX = 512, TURN_MS = 20, PATIENCE_MS = 30 * 1000 };
 
 struct answer {
     bool is_taken, has_come;
-    int64_t code, pid, threads;
+    int64_t code, pid, threads, exit_signal;
     bool hosted;
-    char text[9000], cmdline[256], start_time[64], why[256];
+    char text[9000], cmdline[256], start_time[64];
 };
 
 static struct rig {
@@ -52,6 +52,24 @@ int getpwnam_r(const char *name, struct passwd *entry, char *room, size_t size, 
     return own(name, entry, room, size, ret);
 }
 
+/* ---- the clock */
+
+static int64_t jump_ms; /* what people say it is, less what it is */
+
+static int64_t real_mono_ms(const struct clock *c)
+{
+    (void)c;
+    return clock_mono_ms(&clock_system);
+}
+
+static int64_t jumping_wall_ms(const struct clock *c)
+{
+    (void)c;
+    return clock_wall_ms(&clock_system) + jump_ms;
+}
+
+static const struct clock jumping = { real_mono_ms, jumping_wall_ms };
+
 /* ---- the server */
 
 static void take_result(const struct message_result *r)
@@ -66,7 +84,7 @@ static void take_result(const struct message_result *r)
     snprintf(a->text, sizeof(a->text), "%s", r->text);
     snprintf(a->cmdline, sizeof(a->cmdline), "%s", r->view.cmdline);
     snprintf(a->start_time, sizeof(a->start_time), "%s", r->view.start_time);
-    snprintf(a->why, sizeof(a->why), "%s", r->view.why);
+    a->exit_signal = r->view.cause.exit_signal;
 }
 
 static void on_send(void *arg, unsigned type, const struct shape *s, const void *message)
@@ -103,7 +121,7 @@ static int try_agent(struct err *err)
     const struct message_welcome welcome = { .version = 1, .epoch = 1, .wants_processes = true };
     struct message_welcome now = welcome;
 
-    assert_int_equal(loop_new(&clock_system, &rig.loop, err), 0);
+    assert_int_equal(loop_new(&jumping, &rig.loop, err), 0);
     if (agent_new(rig.loop, NULL, &o, &rig.agent, err)) {
         loop_free(rig.loop);
         return -1;
@@ -242,6 +260,7 @@ static int tear_down(void **state)
 
     (void)state;
     is_silent = false;
+    jump_ms = 0;
     sys_fault("any", 0, 0);
     if (rig.agent)
         stop_agent();
@@ -465,7 +484,7 @@ static void an_exit_is_told_with_its_reason(void **state)
     TURN_UNTIL(rig.told_status == PROC_STOPPED);
     a = expect(PROC_OP_QUERY, "exit", &s, CODE_OK);
     assert_int_equal(a->pid, -1);
-    assert_string_equal(a->why, "ended by signal 11");
+    assert_int_equal(a->exit_signal, SIGSEGV);
 }
 
 /* ---- the agent itself ends */
@@ -783,6 +802,31 @@ static void many_that_can_not_be_looked_for_leave_time_for_others(void **state)
         TURN_UNTIL(answers[i]->has_come);
 }
 
+/* So many are started by other threads: how each ends is known for all that, also where it
+ * has ended before the loop knows that it began. */
+static void of_many_started_at_once_each_is_known_by_its_end(void **state)
+{
+    enum { MANY = 60 };
+    struct answer *answers[MANY];
+
+    (void)state;
+    start_agent();
+    for (int i = 0; i < MANY; i++) {
+        char name[16];
+        struct proc_spec s = spec_of("many", world_text("echo %d; exit 3", i));
+
+        snprintf(name, sizeof(name), "p%d", i);
+        s.policy.op_timeout_s = 60;
+        answers[i] = tell(PROC_OP_START, name, &s);
+    }
+    for (int i = 0; i < MANY; i++) {
+        TURN_UNTIL(answers[i]->has_come);
+        assert_int_equal(answers[i]->code, CODE_COMMAND);
+        assert_string_equal(answers[i]->text,
+                            world_text("Script exit code non-zero. Error msessage: [%d\n]", i));
+    }
+}
+
 /* Seen from outside, with a check that is long. */
 static void a_restart_is_told_of_before_its_check(void **state)
 {
@@ -815,6 +859,7 @@ static void a_restart_is_told_of_before_its_check(void **state)
         world_kill(told);
         stop_agent();
         assert_int_equal(unlink(world_text("%s/journal", rig.data)), 0);
+        assert_int_equal(unlink(world_text("%s/.proc", rig.data)), 0);
     }
 }
 
@@ -829,9 +874,55 @@ static int open_files(void)
     return n;
 }
 
+static int64_t nth_begun(const char *path, int n)
+{
+    const char *at = world_read(path);
+
+    while (n-- > 1 && at)
+        at = (at = strchr(at, '\n')) ? at + 1 : NULL;
+    return at && !strncmp(at, "begun ", 6) && strchr(at, '\n') ? strtoll(at + 6, NULL, 10) : 0;
+}
+
+/* At once the first time, then after its interval; whatever people think what day it is. */
+static void a_clock_that_jumps_by_years_hastens_and_delays_nothing(void **state)
+{
+    static const int64_t years[] = { 30, -60, 0 };
+    struct proc_spec kept = spec_of("kept", "./victim --slot slot"), slow = spec_of("slow", "true");
+    const char *slot = world_text("%s/slot", rig.dir);
+    int64_t since_ms;
+
+    (void)state;
+    slow.control.start_cmd = "sleep 30; true";
+    slow.identity.proc_name = "other";
+    slow.policy.op_timeout_s = 1;
+    kept.policy.start_retries = (int64_t)ARRAY_LEN(years);
+    kept.policy.has_retries = PRESENCE_GIVEN;
+    start_agent();
+    expect(PROC_OP_START, "kept", &kept, CODE_OK);
+    for (int i = 0; i < (int)ARRAY_LEN(years); i++) {
+        TURN_UNTIL(nth_begun(slot, i + 1) > 1);
+        since_ms = clock_mono_ms(&clock_system);
+        world_kill(nth_begun(slot, i + 1));
+        jump_ms = years[i] * 365 * 24 * 3600 * 1000;
+        TURN_UNTIL(nth_begun(slot, i + 2) > 1);
+        if (i && clock_mono_ms(&clock_system) - since_ms < kept.policy.start_interval_s * 900)
+            fail_msg("%lld years: restart %d came too early", (long long)years[i], i);
+        since_ms = clock_mono_ms(&clock_system);
+        expect(PROC_OP_START, "slow", &slow, CODE_TIMEOUT);
+        assert_true(clock_mono_ms(&clock_system) - since_ms >= slow.policy.op_timeout_s * 900);
+    }
+    expect(PROC_OP_QUERY, "kept", &kept, CODE_OK);
+    jump_ms = years[0] * 365 * 24 * 3600 * 1000; /* and an agent that begins in another year */
+    stop_agent();
+    start_agent();
+    assert_int_equal(expect(PROC_OP_QUERY, "kept", &kept, CODE_OK)->pid,
+                     nth_begun(slot, (int)ARRAY_LEN(years) + 1));
+    expect(PROC_OP_STOP, "kept", &kept, CODE_OK);
+}
+
 static void a_hundred_operations_leave_no_descriptor_behind(void **state)
 {
-    static const int64_t ops[] = { PROC_OP_QUERY, PROC_OP_RELOAD, PROC_OP_UNHOST, PROC_OP_HOST };
+    static const int64_t ops[] = { PROC_OP_QUERY, PROC_OP_UNHOST, PROC_OP_HOST };
     struct proc_spec s = spec_of("p", "./victim"), bad = spec_of("q", "exit 1");
     int before;
 
@@ -845,6 +936,8 @@ static void a_hundred_operations_leave_no_descriptor_behind(void **state)
         for (size_t n = 0; n < ARRAY_LEN(ops); n++)
             expect(ops[n], "p", &s, CODE_OK);
         expect(PROC_OP_START, "q", &bad, CODE_COMMAND);
+        if (i % 8 == 0) /* it takes its time */
+            expect(PROC_OP_RELOAD, "p", &s, CODE_OK);
     }
     assert_int_equal(open_files(), before);
 }
@@ -874,7 +967,9 @@ int main(void)
         TEST(calls_that_fail_are_tried_again_or_told),
         TEST(a_directory_that_does_not_answer_holds_up_no_other),
         TEST(many_that_can_not_be_looked_for_leave_time_for_others),
+        TEST(of_many_started_at_once_each_is_known_by_its_end),
         TEST(a_restart_is_told_of_before_its_check),
+        TEST(a_clock_that_jumps_by_years_hastens_and_delays_nothing),
         TEST(a_hundred_operations_leave_no_descriptor_behind),
     };
 

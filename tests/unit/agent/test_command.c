@@ -76,6 +76,33 @@ static void only_plain_words_are_split(void **state)
     arena_free(&a);
 }
 
+static void a_command_has_the_name_of_its_file(void **state)
+{
+    static const struct {
+        const char *line, *name;
+        bool has;
+    } cases[] = {
+        { "java -jar x", "java", true },
+        { "  ./bin/java\t-x", "java", true },
+        { "/usr/bin/java", "java", true },
+        { "./start java", "java", false },
+        { "./notjava", "java", false },
+        { "./java.sh", "java", false },
+        { "java/", "java", false },
+        { "ava", "java", false },
+        { "", "java", false },
+        { "java", "", false },
+        { "./", "", false },
+
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        if (command_has_name(cases[i].line, cases[i].name) != cases[i].has)
+            fail_msg("%s: %s", cases[i].line, cases[i].name);
+    }
+}
+
 static void a_program_is_found_as_a_shell_would(void **state)
 {
     static const struct {
@@ -100,13 +127,46 @@ static void a_program_is_found_as_a_shell_would(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct command c;
 
-        command_plan(cases[i].line, "/usr/bin", "relative::/nowhere:/usr/bin", &a, &c);
+        command_plan(cases[i].line, "/usr/bin", "relative::/nowhere:/usr/bin", NULL, &a, &c);
         if (strcmp(c.path, cases[i].path) || strcmp(c.file, cases[i].file))
             fail_msg("%s: %s %s", cases[i].line, c.path, c.file);
         assert_int_equal(c.is_direct, strcmp(c.path, "/bin/sh") != 0);
         if (!c.is_direct)
             assert_string_equal(c.argv[2], cases[i].line);
     }
+    arena_free(&a);
+}
+
+/* A file that was a program when it was last looked at is looked at again when it has
+ * changed, and only then. */
+static void a_program_is_opened_once(void **state)
+{
+    char path[] = "/tmp/command-XXXXXX";
+    int fd = mkstemp(path);
+    struct command_cache cache = { 0 };
+    struct arena a = { 0 };
+    struct command c;
+
+    (void)state;
+    assert_int_equal(fchmod(fd, 0700), 0);
+    assert_int_equal(write(fd, "#!/bin/sh\n", 10), 10);
+    command_plan(path, "/", SPAWN_PATH, &cache, &a, &c);
+    assert_true(c.is_direct);
+    sys_fault("open", 1, EMFILE);
+    command_plan(path, "/", SPAWN_PATH, &cache, &a, &c);
+    assert_false(sys_fault_hit());
+    assert_true(c.is_direct);
+    sys_fault("open", 0, 0);
+    assert_int_equal(pwrite(fd, "echo 1\n# \n", 10, 0), 10);
+    assert_int_equal(fchmod(fd, 0755), 0); /* a clock that is coarse may have stood still */
+    assert_int_equal(ftruncate(fd, 8), 0);
+    command_plan(path, "/", SPAWN_PATH, &cache, &a, &c);
+    assert_false(c.is_direct);
+    assert_int_equal(fchmod(fd, 0600), 0);
+    command_plan(path, "/", SPAWN_PATH, &cache, &a, &c);
+    assert_false(c.is_direct);
+    close(fd);
+    unlink(path);
     arena_free(&a);
 }
 
@@ -118,12 +178,12 @@ static void what_can_not_be_looked_at_is_the_shells(void **state)
     (void)state;
     for (int nth = 1; nth <= 4; nth++) { /* its path, stat, open, read */
         sys_fault("any", nth, EIO);
-        command_plan("/usr/bin/ls", "/", SPAWN_PATH, &a, &c);
+        command_plan("/usr/bin/ls", "/", SPAWN_PATH, NULL, &a, &c);
         assert_true(sys_fault_hit());
         assert_false(c.is_direct);
     }
     sys_fault("any", 0, 0);
-    command_plan("/usr/bin/ls", "/", SPAWN_PATH, &a, &c);
+    command_plan("/usr/bin/ls", "/", SPAWN_PATH, NULL, &a, &c);
     assert_true(c.is_direct);
     arena_free(&a);
 }
@@ -161,7 +221,7 @@ static void what_takes_its_place_is_not_opened(void **state)
     is_over = false;
     assert_int_equal(pthread_create(&thread, NULL, swap, NULL), 0);
     for (int i = 0; i < TIMES; i++) {
-        command_plan(program, "/", SPAWN_PATH, &a, &c);
+        command_plan(program, "/", SPAWN_PATH, NULL, &a, &c);
         arena_reset(&a);
     }
     is_over = true;
@@ -178,7 +238,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_plain_words_are_split),
+        cmocka_unit_test(a_command_has_the_name_of_its_file),
         cmocka_unit_test(a_program_is_found_as_a_shell_would),
+        cmocka_unit_test(a_program_is_opened_once),
         cmocka_unit_test(what_can_not_be_looked_at_is_the_shells),
         cmocka_unit_test(what_takes_its_place_is_not_opened),
     };

@@ -34,9 +34,25 @@ static void pieces_give_the_same_as_the_whole(void **state)
         assert_int_equal(crc32c(crc32c(0, digits, cut), &digits[cut], 9 - cut), 0xE3069283);
 }
 
+/* Whatever the processor has to help: at every length and place in memory. */
+static void the_processor_agrees_with_the_table(void **state)
+{
+    unsigned char bytes[100];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (unsigned char)(i * 151 + 7);
+    for (size_t from = 0; from < 9; from++) {
+        for (size_t n = 0; from + n <= sizeof(bytes); n++)
+            assert_int_equal(crc32c(0x12345678, bytes + from, n),
+                             crc32c_portable(0x12345678, bytes + from, n));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_processor_agrees_with_the_table),
         cmocka_unit_test(known_values_come_out),
         cmocka_unit_test(pieces_give_the_same_as_the_whole),
     };

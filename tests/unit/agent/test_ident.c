@@ -115,6 +115,28 @@ static void one_that_lives_has_no_end_yet(void **state)
     assert_int_equal(world_end(&r).code, SIGKILL);
 }
 
+static void an_end_can_be_looked_at_before_it_is_taken(void **state)
+{
+    struct world *w = *state;
+    struct spawn_result r = world_start(w, w->nobody, "./victim --exit 3");
+    struct pollfd ended = { .fd = r.pidfd, .events = POLLIN };
+    struct end end;
+    struct err err;
+    bool is_left;
+
+    assert_int_equal(poll(&ended, 1, 30000), 1);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(ident_look_at_end(r.pidfd, &end, &is_left, &err), 0);
+        assert_int_equal(end.kind, END_EXIT);
+        assert_int_equal(end.code, 3);
+        assert_true(is_left);
+    }
+    assert_int_equal(ident_end(r.pidfd, &end, &err), 0);
+    assert_int_equal(end.code, 3);
+    assert_int_equal(ident_look_at_end(r.pidfd, &end, &is_left, &err), 0);
+    assert_false(is_left);
+}
+
 static void a_zombie_is_not_taken_for_a_process(void **state)
 {
     struct world *w = *state;
@@ -128,6 +150,28 @@ static void a_zombie_is_not_taken_for_a_process(void **state)
     assert_int_equal(err.code, ERR_NOT_FOUND);
     assert_non_null(strstr(err.text, "zombie"));
     assert_int_equal(ident_open(&r.id, w->boot_id, &fd, &err), -1);
+    assert_int_equal(err.code, ERR_NOT_FOUND);
+}
+
+static void a_child_that_has_ended_can_be_adopted(void **state)
+{
+    struct world *w = *state;
+    struct spawn_result r = world_start(w, w->nobody, "./victim --exit 3");
+    struct ident other = r.id;
+    struct end end;
+    struct err err;
+    int fd;
+
+    WAIT_UNTIL(world_ended(r.pidfd));
+    other.start_ticks++;
+    assert_int_equal(ident_adopt(&other, w->boot_id, &fd, &err), -1);
+    assert_int_equal(err.code, ERR_NOT_FOUND);
+    assert_int_equal(ident_adopt(&r.id, w->boot_id, &fd, &err), 0);
+    assert_int_equal(ident_end(fd, &end, &err), 0);
+    assert_int_equal(end.kind, END_EXIT);
+    assert_int_equal(end.code, 3);
+    close(fd);
+    assert_int_equal(ident_adopt(&r.id, w->boot_id, &fd, &err), -1); /* once */
     assert_int_equal(err.code, ERR_NOT_FOUND);
 }
 
@@ -310,7 +354,11 @@ static void every_call_that_fails_is_an_error(void **state)
     }
     close(fd);
     assert_false(sys_fault_hit());
-    assert_int_equal(nth, 5); /* pidfd_open, open, read, poll */
+    assert_int_equal(nth, 5);    /* pidfd_open, open, read, poll */
+    sys_fault("poll", 1, EINTR); /* others are dying meanwhile: that is no failure */
+    assert_int_equal(ident_of(r.id.pid, w->boot_id, &id, &fd, &err), 0);
+    assert_true(sys_fault_hit());
+    close(fd);
     sys_fault("pidfd_send_signal", 1, EPERM);
     assert_int_equal(ident_signal(r.pidfd, SIGTERM, &err), -1);
     assert_int_equal(err.sys, EPERM);
@@ -328,7 +376,9 @@ int main(void)
         TEST(nobody_gets_a_handle_on_init_or_us),
         TEST(the_end_of_a_child_is_told_once_and_exactly),
         TEST(one_that_lives_has_no_end_yet),
+        TEST(an_end_can_be_looked_at_before_it_is_taken),
         TEST(a_zombie_is_not_taken_for_a_process),
+        TEST(a_child_that_has_ended_can_be_adopted),
         TEST(a_subreaper_is_told_how_daemons_end),
         TEST(how_others_end_is_told_where_the_kernel_knows),
         TEST(strays_are_reaped_and_held_ones_left),

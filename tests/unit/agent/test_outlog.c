@@ -4,6 +4,14 @@
 #include "base/utf8.h"
 #include "tests/lib/agent_world.h"
 
+enum { HEAD_BYTES = 64 }; /* a line that NAME.1 begins with is shorter */
+
+/* A file, and where what is said in it from now on begins. */
+struct file {
+    int fd;
+    uint64_t from;
+};
+
 struct out {
     struct world *w;
     struct outlog *o;
@@ -37,17 +45,20 @@ static const char *path_of(struct out *t, const char *name)
     return world_text("%s/%s", t->dir, name);
 }
 
-static struct outlog_file begin(struct out *t, const char *name)
+static struct file begin(struct out *t, const char *name)
 {
-    struct outlog_file f = { -1, 0 };
+    const struct user *user = t->w->nobody;
+    struct file f = { .from = outlog_base(t->o, name) };
     struct err err = { 0 };
+    uint64_t size;
 
-    if (outlog_begin(t->o, name, t->w->nobody->uid, t->w->nobody->gid, &f, &err))
+    if (outlog_append(t->o, name, user->uid, user->gid, &f.fd, &size, &err))
         fail_msg("%s", err.text);
+    f.from += size;
     return f;
 }
 
-static void say(struct outlog_file f, const char *bytes, size_t n)
+static void say(struct file f, const char *bytes, size_t n)
 {
     assert_int_equal(write(f.fd, bytes, n), n);
 }
@@ -58,7 +69,7 @@ static const char *tail(struct out *t, const char *name, uint64_t from, size_t m
     struct err err = { 0 };
 
     buf_free(&b);
-    if (outlog_tail(t->o, name, from, max, &b, &err))
+    if (outlog_tail(t->o, name, from, 0, max, &b, &err))
         fail_msg("%s", err.text);
     assert_int_equal(utf8_valid(buf_data(&b), b.len), b.len);
     return buf_text(&b);
@@ -86,20 +97,27 @@ static void names_are_safe_and_told_apart(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        outlog_name(cases[i][0], name);
+        outlog_name(cases[i][0], "", name);
         assert_string_equal(name, cases[i][1]);
     }
-    outlog_name("", name);
+    outlog_name("", "", name);
     assert_true(strlen(name) > 0);
     memset(text, '/', sizeof(text) - 1);
     text[1000] = '\0';
-    outlog_name(text, name);
+    outlog_name(text, "", name);
     text[999] = 'x'; /* far behind where it is cut */
-    outlog_name(text, other);
+    outlog_name(text, "", other);
     assert_true(strlen(name) < OUTLOG_NAME_SIZE && strlen(other) < OUTLOG_NAME_SIZE);
     assert_string_not_equal(name, other);
     for (const char *p = name; *p; p++)
-        assert_true(*p != '/' && *p != '.');
+        assert_true(*p != '/' && *p != '.' && *p != '~');
+    outlog_name(text, "reload", other);
+    assert_true(strlen(other) < OUTLOG_NAME_SIZE);
+    assert_string_equal(strchr(other, '~'), "~reload");
+    outlog_name("a~stop", "", name); /* no process is another one's command */
+    outlog_name("a", "stop", other);
+    assert_string_equal(name, "a%7Estop");
+    assert_string_equal(other, "a~stop");
 }
 
 static void a_folder_that_is_not_ours_alone_is_refused(void **state)
@@ -124,7 +142,7 @@ static void a_folder_that_is_not_ours_alone_is_refused(void **state)
 static void a_process_writes_to_its_own_file(void **state)
 {
     struct out *t = *state;
-    struct outlog_file f = begin(t, "web");
+    struct file f = begin(t, "web");
     struct spawn_request r = { .command = "echo a; echo b > /dev/stderr; echo c >> /dev/stdout",
                                .setup_path = t->w->dir,
                                .user = t->w->nobody,
@@ -149,21 +167,22 @@ static void a_process_writes_to_its_own_file(void **state)
 static void what_is_not_a_file_of_ours_is_refused(void **state)
 {
     struct out *t = *state;
-    struct outlog_file f;
     struct buf b = { 0 };
     struct err err;
+    uint64_t size;
     bool trimmed;
+    int fd;
 
     assert_int_equal(symlink("/etc/passwd", path_of(t, "link")), 0);
-    assert_int_equal(outlog_begin(t->o, "link", 65534, 65534, &f, &err), -1);
+    assert_int_equal(outlog_append(t->o, "link", 65534, 65534, &fd, &size, &err), -1);
     assert_int_equal(err.sys, ELOOP);
     assert_int_equal(outlog_trim(t->o, "link", 1, &trimmed, &err), -1);
-    assert_int_equal(outlog_tail(t->o, "link", 0, 100, &b, &err), -1);
+    assert_int_equal(outlog_tail(t->o, "link", 0, 0, 100, &b, &err), -1);
     assert_int_equal(mkfifo(path_of(t, "pipe"), 0666), 0);
-    assert_int_equal(outlog_tail(t->o, "pipe", 0, 100, &b, &err), -1);
+    assert_int_equal(outlog_tail(t->o, "pipe", 0, 0, 100, &b, &err), -1);
     assert_int_equal(err.code, ERR_DENIED);
     assert_int_equal(mkdir(path_of(t, "dir"), 0755), 0);
-    assert_int_equal(outlog_begin(t->o, "dir", 65534, 65534, &f, &err), -1);
+    assert_int_equal(outlog_append(t->o, "dir", 65534, 65534, &fd, &size, &err), -1);
     assert_int_equal(b.len, 0);
 }
 
@@ -193,7 +212,7 @@ static void the_tail_is_text(void **state)
     struct out *t = *state;
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct outlog_file f = begin(t, "x");
+        struct file f = begin(t, "x");
         struct err err;
 
         say(f, cases[i].bytes, cases[i].n);
@@ -208,7 +227,7 @@ static void the_tail_is_text(void **state)
 static void what_was_there_before_can_be_left_out(void **state)
 {
     struct out *t = *state;
-    struct outlog_file f = begin(t, "x");
+    struct file f = begin(t, "x");
 
     assert_int_equal(f.from, 0);
     say(f, "before\n", 7);
@@ -220,7 +239,7 @@ static void what_was_there_before_can_be_left_out(void **state)
     assert_string_equal(tail(t, "x", f.from, 100), "after\n");
     assert_string_equal(tail(t, "x", f.from, 3), "er\n");
     assert_string_equal(tail(t, "x", 0, 100), "before\nafter\n");
-    assert_string_equal(tail(t, "x", 100, 100), "before\nafter\n"); /* trimmed since */
+    assert_string_equal(tail(t, "x", 100, 100), "before\nafter\n"); /* cut short since */
 }
 
 static void last_lines_are_counted_from_the_end(void **state)
@@ -251,7 +270,7 @@ static void last_lines_are_counted_from_the_end(void **state)
 }
 
 /* Numbered lines, so that one that is missing or doubled shows. */
-static void add_lines(struct outlog_file f, int from, int to)
+static void add_lines(struct file f, int from, int to)
 {
     for (int i = from; i < to; i++)
         say(f, world_text("%07d\n", i), 8);
@@ -260,7 +279,7 @@ static void add_lines(struct outlog_file f, int from, int to)
 static void trimming_keeps_the_newest_and_the_writer(void **state)
 {
     struct out *t = *state;
-    struct outlog_file f = begin(t, "x");
+    struct file f = begin(t, "x");
     const char *text;
     struct stat st;
     int first;
@@ -274,7 +293,7 @@ static void trimming_keeps_the_newest_and_the_writer(void **state)
     assert_int_equal(stat(path_of(t, "x"), &st), 0);
     assert_true(st.st_size < 800 + 4096);
     assert_int_equal(stat(path_of(t, "x.1"), &st), 0);
-    assert_true(st.st_size <= 16000);
+    assert_true(st.st_size <= 16000 + HEAD_BYTES);
     text = tail(t, "x", 0, 60000);
     first = (int)strtol(text, NULL, 10);
     assert_int_equal(first, 1000); /* 16,000 bytes of 24,000 were kept */
@@ -287,7 +306,7 @@ static void trimming_keeps_the_newest_and_the_writer(void **state)
 static void trimming_works_on_any_file_system(void **state)
 {
     struct out *t = *state;
-    struct outlog_file f = begin(t, "x");
+    struct file f = begin(t, "x");
     struct stat st;
 
     add_lines(f, 0, 3000);
@@ -308,7 +327,7 @@ static void a_file_of_any_size_can_be_trimmed(void **state)
     struct out *t = *state;
 
     for (int lines = 1; lines < 1600; lines += 37) {
-        struct outlog_file f = begin(t, "x");
+        struct file f = begin(t, "x");
         struct err err;
 
         add_lines(f, 0, lines);
@@ -351,7 +370,7 @@ static void nothing_is_lost_under_a_writers_hands(void **state)
 {
     enum { MAX = 32 * 1024, TRIMS = 20 };
     struct out *t = *state;
-    struct outlog_file f = begin(t, "x");
+    struct file f = begin(t, "x");
     struct spawn_request r = { .command = "i=0; while test $i -lt 50000000; do echo $i; "
                                           "i=$((i+1)); done",
                                .setup_path = t->w->dir,
@@ -379,7 +398,7 @@ static void a_flood_is_bounded(void **state)
 {
     enum { MAX = 256 * 1024 };
     struct out *t = *state;
-    struct outlog_file f = begin(t, "x");
+    struct file f = begin(t, "x");
     struct spawn_request r = { .command = "./victim --flood",
                                .setup_path = t->w->dir,
                                .user = t->w->nobody,
@@ -400,7 +419,7 @@ static void a_flood_is_bounded(void **state)
     assert_int_equal(stat(path_of(t, "x"), &st), 0);
     assert_true(st.st_size <= MAX);
     assert_int_equal(stat(path_of(t, "x.1"), &st), 0);
-    assert_true(st.st_size <= MAX);
+    assert_true(st.st_size <= MAX + HEAD_BYTES);
 }
 
 static void every_call_that_fails_is_an_error_and_loses_nothing(void **state)
@@ -409,7 +428,7 @@ static void every_call_that_fails_is_an_error_and_loses_nothing(void **state)
     int failures = 0;
 
     for (int nth = 1;; nth++) {
-        struct outlog_file f = begin(t, "x");
+        struct file f = begin(t, "x");
         struct err err = { 0 };
         bool trimmed;
 
@@ -430,6 +449,218 @@ static void every_call_that_fails_is_an_error_and_loses_nothing(void **state)
     assert_true(failures >= 6);
 }
 
+/* ---- positions */
+
+static struct outlog_piece piece;
+
+static const char *read_at(struct out *t, int64_t at, size_t lines, size_t max)
+{
+    const struct outlog_ask ask = { at, lines, max };
+    static struct buf b;
+    struct err err = { 0 };
+
+    buf_free(&b);
+    if (outlog_read(t->o, "x", &ask, &b, &piece, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(utf8_valid(buf_data(&b), b.len), b.len);
+    return buf_text(&b);
+}
+
+static void the_last_lines_are_whole(void **state)
+{
+    struct out *t = *state;
+    struct file f;
+
+    assert_string_equal(read_at(t, -1, 3, 1000), "");
+    assert_false(piece.is_there);
+    f = begin(t, "x");
+    assert_string_equal(read_at(t, -1, 3, 1000), "");
+    assert_true(piece.is_there && !piece.has_gap && piece.next == 0);
+    say(f, "one\ntwo\nthree", 13);
+    assert_string_equal(read_at(t, -1, 2, 1000), "two\nthree");
+    assert_int_equal(piece.next, 13);
+    assert_string_equal(read_at(t, -1, 0, 1000), "one\ntwo\nthree");
+    assert_string_equal(read_at(t, -1, 0, 8), "three"); /* "wo" is not a line */
+    assert_string_equal(read_at(t, -1, 5, 12), "two\nthree");
+    assert_string_equal(read_at(t, -1, 5, 3), "ree"); /* there is no whole one */
+    close(f.fd);
+}
+
+static void who_follows_sees_every_byte_once(void **state)
+{
+    struct out *t = *state;
+    struct file f = begin(t, "x");
+
+    say(f, "one\ntwo\n", 8);
+    (void)read_at(t, -1, 1, 1000);
+    assert_int_equal(piece.next, 8);
+    assert_string_equal(read_at(t, 8, 0, 1000), "");
+    assert_false(piece.has_gap);
+    say(f, "three\xE4\xB8", 7); /* half a character */
+    assert_string_equal(read_at(t, 8, 0, 1000), "three");
+    assert_int_equal(piece.next, 13);
+    say(f, "\xAD\nfour\nfive", 11);
+    assert_string_equal(read_at(t, 13, 0, 1000), "\xE4\xB8\xAD\nfour\nfive");
+    assert_int_equal(piece.next, 26);
+    assert_string_equal(read_at(t, 13, 0, 10), "\xE4\xB8\xAD\nfour\n"); /* no part of a line */
+    assert_int_equal(piece.next, 22);
+    assert_string_equal(read_at(t, 22, 0, 2), "fi"); /* but of one that is too long */
+    assert_int_equal(piece.next, 24);
+    close(f.fd);
+}
+
+/* Reads on from *at until there is no more; the numbered lines go up by one. */
+static int follow(struct out *t, int64_t *at, int line, bool *ret_gap)
+{
+    const char *text;
+
+    *ret_gap = false;
+    while (*(text = read_at(t, *at, 0, 4096))) {
+        if (piece.has_gap)
+            line = (int)strtol(text, NULL, 10);
+        *ret_gap |= piece.has_gap;
+        for (; *text; text += 8, line++)
+            assert_int_equal(strtol(text, NULL, 10), line);
+        *at = (int64_t)piece.next;
+    }
+    return line;
+}
+
+static void positions_grow_over_trimming_and_restarts(void **state)
+{
+    struct out *t = *state;
+    struct file f = begin(t, "x");
+    struct err err;
+    int64_t at = 0;
+    bool gap;
+    int line, trims = 0;
+
+    add_lines(f, 0, 1000);
+    line = follow(t, &at, 0, &gap);
+    for (int round = 1; round < 12; round++) {
+        add_lines(f, round * 1000, (round + 1) * 1000);
+        if (trims % 2)
+            sys_fault("fallocate", 1, EOPNOTSUPP); /* the other way of shortening */
+        trims += trim(t, "x", 8192);
+        sys_fault("any", 0, 0);
+        if (round % 3 == 0) { /* an agent after us */
+            outlog_close(t->o);
+            assert_int_equal(outlog_open(t->dir, &t->o, &err), 0);
+        }
+        line = follow(t, &at, line, &gap);
+        assert_false(gap);
+        assert_int_equal(line, (round + 1) * 1000);
+        assert_int_equal(at, (round + 1) * 8000);
+    }
+    assert_true(trims >= 4);
+    assert_int_equal(outlog_end(t->o, "x"), 96000);
+    close(f.fd);
+    f = begin(t, "x");
+    assert_int_equal(f.from, 96000);
+    close(f.fd);
+}
+
+static void who_comes_too_late_hears_of_the_gap(void **state)
+{
+    struct out *t = *state;
+    struct file f = begin(t, "x");
+    int64_t at = 8000;
+    bool gap;
+
+    add_lines(f, 0, 4000);
+    assert_true(trim(t, "x", 8000));
+    assert_int_equal(follow(t, &at, 1000, &gap), 4000);
+    assert_true(gap);
+    assert_int_equal(at, 32000);
+    assert_int_equal(ftruncate(f.fd, 0), 0); /* by its owner */
+    add_lines(f, 0, 1);
+    assert_int_equal(follow(t, &at, 0, &gap), 1);
+    assert_true(gap);
+    (void)follow(t, &at, 1, &gap);
+    assert_false(gap);
+    close(f.fd);
+}
+
+static void a_tail_ends_where_the_next_run_began(void **state)
+{
+    struct out *t = *state;
+    struct file f = begin(t, "x");
+    struct buf b = { 0 };
+    struct err err;
+
+    say(f, "old\nmine\n", 9);
+    say(f, "next\n", 5);
+    assert_int_equal(outlog_tail(t->o, "x", 4, 9, 100, &b, &err), 0);
+    assert_string_equal(buf_text(&b), "mine\n");
+    buf_free(&b);
+    assert_int_equal(outlog_tail(t->o, "x", 9, 9, 100, &b, &err), 0);
+    assert_int_equal(b.len, 0);
+    close(f.fd);
+}
+
+static void without_room_for_a_copy_the_bound_holds(void **state)
+{
+    struct out *t = *state;
+    struct file f = begin(t, "x");
+    struct stat st;
+
+    for (int way = 0; way < 2; way++) {
+        add_lines(f, 0, 3000);
+        sys_fault("write", 1, ENOSPC);
+        assert_true(trim(t, "x", 10000)); /* it is more than twice that */
+        assert_true(sys_fault_hit());
+        assert_int_equal(fstat(f.fd, &st), 0);
+        assert_true(st.st_size <= 4096);
+        assert_int_equal(access(path_of(t, "x.1"), F_OK), -1);
+        assert_int_equal(access(path_of(t, "x.2"), F_OK), -1);
+        add_lines(f, 3000, 3001);
+        assert_string_equal(tail(t, "x", 0, 8), "0003000\n");
+    }
+    close(f.fd);
+}
+
+struct walked {
+    int files, others;
+};
+
+static void on_walked(void *arg, const char *name, const char *process, int64_t wall_s)
+{
+    struct walked *w = arg;
+
+    w->files++;
+    assert_true(wall_s > 1000000);
+    if (!strcmp(name, "b~stop"))
+        assert_string_equal(process, "b");
+    else
+        assert_string_equal(name, process);
+    w->others += strcmp(name, "b~stop") && strcmp(name, "x") && strcmp(name, "b");
+}
+
+static void all_files_are_walked_through_in_steps(void **state)
+{
+    static const char *const names[] = { "x", "b", "b~stop" };
+    struct out *t = *state;
+    struct walked w = { 0 };
+    int steps = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct file f = begin(t, names[i]);
+
+        add_lines(f, 0, 3000);
+        close(f.fd);
+    }
+    assert_true(trim(t, "x", 16000)); /* x.1 */
+    assert_int_equal(symlink("/etc/passwd", path_of(t, "link")), 0);
+    while (outlog_walk(t->o, 2, on_walked, &w))
+        steps++;
+    assert_true(steps >= 2);
+    assert_int_equal(w.files, 4);
+    assert_int_equal(w.others, 0);
+    while (outlog_walk(t->o, 100, on_walked, &w)) /* and once more from the beginning */
+        ;
+    assert_int_equal(w.files, 8);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -447,6 +678,13 @@ int main(void)
         TEST(a_file_of_any_size_can_be_trimmed),
         TEST(nothing_is_lost_under_a_writers_hands),
         TEST(a_flood_is_bounded),
+        TEST(the_last_lines_are_whole),
+        TEST(who_follows_sees_every_byte_once),
+        TEST(positions_grow_over_trimming_and_restarts),
+        TEST(who_comes_too_late_hears_of_the_gap),
+        TEST(a_tail_ends_where_the_next_run_began),
+        TEST(without_room_for_a_copy_the_bound_holds),
+        TEST(all_files_are_walked_through_in_steps),
         TEST(every_call_that_fails_is_an_error_and_loses_nothing),
     };
 

@@ -93,11 +93,11 @@ static inline void fake_note_target(struct tasks *t, const struct task_target *g
 
     for (const char *p = g->key; *p; p++)
         buf_addc(&key, *p == '\n' ? '+' : *p);
-    buf_printf(&t->asked, "%s op %lld on %s of %s/%s labels %zu user %s code %lld%s%s\n",
+    buf_printf(&t->asked, "%s op %lld on %s of %s/%s labels %zu user %s code %lld%s%s%s\n",
                buf_text(&key), (long long)g->op, g->agent ? g->agent : "-", g->meta.space,
                g->meta.name, g->meta.labels.n,
                *g->spec->identity.user ? g->spec->identity.user : "-", (long long)g->code,
-               g->code ? " " : "", g->code ? g->text : "");
+               g->code ? " " : "", g->code ? g->text : "", g->hosted ? ", hosted" : "");
     buf_free(&key);
 }
 

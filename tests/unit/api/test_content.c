@@ -101,6 +101,42 @@ static void a_running_process_has_all_its_numbers(void **state)
     buf_free(&b);
 }
 
+static size_t count(const char *text, const char *what)
+{
+    size_t n = 0;
+
+    for (; (text = strstr(text, what)); text++)
+        n++;
+    return n;
+}
+
+/* The first is the process itself; of the others only who they are. */
+static void where_several_are_expected_all_are_listed(void **state)
+{
+    struct task_item item = item_of(PROC_OP_QUERY, CODE_OK, "success");
+    struct buf b = { 0 };
+    const char *first, *second;
+
+    (void)state;
+    item.view.pid = 4711;
+    item.view.hosted = true;
+    item.view.cmdline = "./proc";
+    item.view.others = "4712 99";
+    first = strstr(content(&item, TASK_FORM_V2, &b), "\"instance\":[{\"cmdline\":\"./proc\"");
+    assert_non_null(first);
+    assert_int_equal(count(first, "\"processName\":\"proc-test\""), 3);
+    assert_int_equal(count(first, "\"isAuto\":true"), 3);
+    assert_int_equal(count(first, "\"diskSize\":-1"), 3);
+    second = strstr(first, "\"pid\":4712,");
+    assert_non_null(second);
+    assert_true(second > strstr(first, "\"pid\":4711,"));
+    assert_non_null(strstr(second, "\"pid\":99,"));
+    assert_string_equal(first + strlen(first) - 5, "}]}]}");
+    item.view.others = "what is this";
+    assert_int_equal(count(content(&item, TASK_FORM_V2, &b), "\"pid\":"), 1);
+    buf_free(&b);
+}
+
 /* clang-format off */
 #define VALUE(result, is_auto) "{\"value\":[{\"procName\":\"proc_bin\",\"setupPath\":\"/data/gsetest/\",\"funcID\":\"\"," \
     "\"instanceID\":\"\",\"bk_agent_id\":\"0200\",\"result\":\"" result "\",\"isAuto\":" is_auto "}]}"
@@ -185,6 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stopped_process_is_there_with_pid_minus_one),
         cmocka_unit_test(a_running_process_has_all_its_numbers),
+        cmocka_unit_test(where_several_are_expected_all_are_listed),
         cmocka_unit_test(every_other_operation_has_one_value),
         cmocka_unit_test(a_result_has_code_message_and_content_as_a_string),
         cmocka_unit_test(what_is_not_there_is_an_empty_string),

@@ -9,6 +9,8 @@ struct op_world {
     struct world w;
     struct fleet fleet;
     struct tasks tasks;
+    struct fleet_proc hosted; /* on both hosts */
+    const struct fleet_proc *procs[1];
 };
 
 static int setup(void **state)
@@ -20,6 +22,12 @@ static int setup(void **state)
     o->fleet.hosts[1] =
         (struct fleet_host){ .agent_id = "a2", .ip = "10.0.0.2", .cloud_id = 1, .biz_id = 3 };
     o->fleet.n = 2;
+    o->hosted = (struct fleet_proc){ .space = "gse", .name = "hosted", .view.hosted = true };
+    o->procs[0] = &o->hosted;
+    for (size_t i = 0; i < o->fleet.n; i++) {
+        o->fleet.hosts[i].procs = o->procs;
+        o->fleet.hosts[i].n_procs = 1;
+    }
     world_open(&o->w, &o->fleet, &o->tasks);
     *state = o;
     return 0;
@@ -70,6 +78,8 @@ static const struct ask_case asks[] = {
     { ONE, "{" META ",\"op_type\":2,\"hosts\":[{\"ip\":\"9.9.9.9\",\"bk_cloud_id\":0}," HOST_1 "]}",
       HEAD DONE("0:9.9.9.9", "2", "-", "-") "117 no such host, or it has not joined\n" DONE("0:10.0.0.1", "2", "a1", "-") "0\n" },
     { ONE, "{" META ",\"op_type\":5,\"hosts\":[" HOST_1 "]}", HEAD DONE("0:10.0.0.1", "5", "a1", "-") "832 op_type 5: no such operation\n" },
+    { ONE, "{\"meta\":{\"namespace\":\"gse\",\"name\":\"hosted\"},\"op_type\":5,\"hosts\":[" HOST_1 "]}",
+      HEAD "0:10.0.0.1:gse:hosted op 5 on a1 of gse/hosted labels 0 user - code 832 op_type 5: no such operation, hosted\n" },
     { ONE, "{" META ",\"op_type\":-1,\"agent_id_list\":[\"x\"]}", HEAD DONE("x", "-1", "-", "-") "117 no such host, or it has not joined\n" },
     /* a batch: in order, the same key again is another target */
     { MULTI, "{\"proc_operate_req\":[{" META ",\"op_type\":1,\"agent_id_list\":[\"a1\"]," SPEC "},{" META ",\"op_type\":0,\"agent_id_list\":[\"a1\",\"a2\"]," SPEC "}]}",

@@ -28,7 +28,13 @@ static void put_proc(struct v1_world *v, size_t host, size_t i, const char *spac
     v->procs[i] = (struct fleet_proc){
         .space = space,
         .name = name,
-        .view = { .space = space, .name = name, .status = PROC_RUNNING, .pid = 100 + (int64_t)i },
+        .view = { .space = space,
+                  .name = name,
+                  .wanted = PROC_RUNNING,
+                  .status = PROC_RUNNING,
+                  .hosted = i == 4,
+                  .pid = 100 + (int64_t)i,
+                  .cause = { .since_s = WALL_MS - 60 - 10 * (int64_t)i, .doing = -1 } },
         .labels = "{\"id\":1}",
         .spec = SPEC_A,
     };
@@ -60,7 +66,6 @@ static int setup(void **state)
     put_proc(v, 1, 3, "gse", "p");
     put_proc(v, 2, 4, "web", "p");
     v->procs[3].view.status = PROC_STOPPED;
-    v->procs[4].view.hosted = true;
     world_open(&v->w, &v->fleet, &v->tasks);
     *state = v;
     return 0;
@@ -108,6 +113,47 @@ static void hosts_come_page_by_page(void **state)
     assert_non_null(strstr(v->w.body, "\"agent_id\":\"a3\""));
     assert_non_null(strstr(v->w.body, "\"next\":\"\""));
     assert_string_equal(get(v, "/v1/hosts?after=a3"), "{\"hosts\":[],\"next\":\"\"}\n");
+}
+
+/* The sentence is made when somebody asks, in the language he reads. */
+static void a_process_says_why(void **state)
+{
+    static const struct {
+        const char *host, *headers, *why;
+    } cases[] = {
+        { "a1", DEMO_AUTH, "running for 1m 0s as pid 100, not hosted" },
+        { "a1", DEMO_AUTH "Blueking-Language: en\r\n", "running for 1m 0s as pid 100, not hosted" },
+        { "a1", DEMO_AUTH "Blueking-Language: zh-hans\r\n", "已运行 1分0秒，PID 100，未托管" },
+        { "a1", DEMO_AUTH "blueking-language: ZH-CN\r\n", "已运行 1分0秒，PID 100，未托管" },
+        { "a2", DEMO_AUTH,
+          "nothing heard of the agent for 10s; known then: not running, ended 5s ago: exit code 3; "
+          "try 2 of 4 in 7s" },
+        { "a2", DEMO_AUTH "Blueking-Language: zh-hans\r\n",
+          "Agent 已失联 10秒；当时所知：未运行，进程于 5秒前退出：退出码 3；7秒后第 2 次拉起（最多 "
+          "4 次）" },
+    };
+    struct v1_world *v = *state;
+    struct proc_view *down = &v->procs[3].view;
+
+    v->fleet.hosts[1].since_ms = (WALL_MS - 10) * INT64_C(1000);
+    down->hosted = true;
+    down->cause = (struct proc_cause){ .doing = -1,
+                                       .exit_s = WALL_MS - 15,
+                                       .exit_code = 3,
+                                       .tries = 1,
+                                       .tries_max = 4,
+                                       .next_try_s = WALL_MS - 3,
+                                       .output = "bye" };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char path[64], expected[256];
+
+        snprintf(path, sizeof(path), "/v1/processes?limit=1&host=%s", cases[i].host);
+        snprintf(expected, sizeof(expected), "\"why\":\"%s\"", cases[i].why);
+        world_ask(&v->w, "GET", path, cases[i].headers, NULL);
+        if (!strstr(v->w.body, expected))
+            fail_msg("%s is not in %s", expected, v->w.body);
+    }
+    assert_non_null(strstr(v->w.body, "\"exit_code\":3,\"output\":\"bye\",\"tries\":1"));
 }
 
 /* Names of all processes, page by page, until there is no next. */
@@ -616,6 +662,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         V1_TEST(status_is_in_numbers),
         V1_TEST(hosts_come_page_by_page),
+        V1_TEST(a_process_says_why),
         V1_TEST(processes_come_page_by_page),
         V1_TEST(a_page_goes_on_after_what_has_gone),
         V1_TEST(a_host_that_is_removed_is_forgotten),

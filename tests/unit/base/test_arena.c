@@ -87,6 +87,49 @@ static void small_pieces_share_blocks(void **state)
     }
 }
 
+/* The sanitizer tells if it gives out more than it has. */
+static void a_small_beginning_grows_like_any_other(void **state)
+{
+    static const size_t first[] = { 0, 1, 63, 256, LARGE, 10 << 20 };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(first); i++) {
+        struct arena a = { 0 };
+
+        arena_init(&a, first[i]);
+        assert_true((size_t)(a.end - a.free) <= LARGE);
+        if (first[i] == 256)
+            assert_int_equal(a.end - a.free, 256);
+        memset(arena_alloc(&a, 100), 'x', 100);
+        assert_in_range(jumps(&a, 100000), 0, 18);
+        arena_reset(&a);
+        assert_true(all(arena_alloc(&a, 200), 200, 0));
+        arena_free(&a);
+        assert_string_equal(arena_strdup(&a, "again"), "again");
+        arena_free(&a);
+    }
+}
+
+static void memory_that_was_given_is_used_first_and_stays_the_givers(void **state)
+{
+    static _Alignas(16) char memory[512];
+    struct arena a = { 0 };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char *p;
+
+        arena_init_in(&a, memory, sizeof(memory));
+        p = arena_alloc(&a, 300);
+        assert_true(p > memory && p + 300 <= memory + sizeof(memory));
+        assert_true(jumps(&a, 1000) > 0);
+        if (i)
+            arena_reset(&a);
+        arena_strdup(&a, "text");
+        arena_free(&a);
+    }
+}
+
 static void a_large_piece_leaves_the_block_in_use(void **state)
 {
     struct arena a = { 0 };
@@ -240,6 +283,8 @@ int main(void)
         cmocka_unit_test(pieces_are_aligned_and_zeroed),
         cmocka_unit_test(a_piece_of_nothing_is_a_place_all_the_same),
         cmocka_unit_test(small_pieces_share_blocks),
+        cmocka_unit_test(a_small_beginning_grows_like_any_other),
+        cmocka_unit_test(memory_that_was_given_is_used_first_and_stays_the_givers),
         cmocka_unit_test(a_large_piece_leaves_the_block_in_use),
         cmocka_unit_test(text_is_copied_with_its_end),
         cmocka_unit_test(reset_gives_the_same_memory_zeroed_again),

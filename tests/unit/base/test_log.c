@@ -263,6 +263,66 @@ static void reopen_follows_a_rotation(void **state)
     log_free(l);
 }
 
+static void another_place_and_level_from_the_next_line_on(void **state)
+{
+    struct log *l = open_log(LOG_INFO);
+    struct err err = { 0 };
+    json_t *lines;
+
+    (void)state;
+    LOG(l, LOG_INFO, "a");
+    assert_int_equal(log_set(l, here.moved, LOG_ERROR, &err), 0);
+    LOG(l, LOG_WARN, "silent");
+    LOG(l, LOG_ERROR, "b");
+    assert_int_equal(log_set(l, "/nowhere/at/all", LOG_DEBUG, &err), -1);
+    assert_non_null(strstr(err.text, "/nowhere/at/all"));
+    LOG(l, LOG_WARN, "silent");
+    assert_int_equal(log_set(l, here.path, LOG_DEBUG, &err), 0);
+    LOG(l, LOG_DEBUG, "c");
+    lines = read_lines(here.moved);
+    assert_int_equal(json_array_size(lines), 1);
+    assert_string_equal(text_of(lines, 0, "text"), "b");
+    json_decref(lines);
+    lines = read_lines(here.path);
+    assert_int_equal(json_array_size(lines), 2);
+    assert_string_equal(text_of(lines, 1, "text"), "c");
+    json_decref(lines);
+    log_free(l);
+    assert_int_equal(log_set(NULL, here.path, LOG_INFO, &err), 0);
+}
+
+/* To standard error, to a file, back and again; standard error itself is never closed. */
+static void it_moves_between_standard_error_and_a_file(void **state)
+{
+    int kept = dup(STDERR_FILENO), to = open(here.moved, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    struct err err = { 0 };
+    struct log *l;
+    json_t *lines;
+
+    (void)state;
+    assert_true(kept >= 0 && to >= 0 && dup2(to, STDERR_FILENO) >= 0);
+    assert_int_equal(log_new(NULL, LOG_INFO, &clock_system, &l, &err), 0);
+    LOG(l, LOG_INFO, "a");
+    assert_int_equal(log_set(l, here.path, LOG_INFO, &err), 0);
+    LOG(l, LOG_INFO, "b");
+    assert_int_equal(log_set(l, NULL, LOG_INFO, &err), 0);
+    LOG(l, LOG_INFO, "c");
+    assert_int_equal(log_set(l, here.path, LOG_INFO, &err), 0);
+    LOG(l, LOG_INFO, "d");
+    log_free(l);
+    assert_true(dup2(kept, STDERR_FILENO) >= 0);
+    close(kept);
+    close(to);
+    lines = read_lines(here.moved);
+    assert_int_equal(json_array_size(lines), 2);
+    assert_string_equal(text_of(lines, 1, "text"), "c");
+    json_decref(lines);
+    lines = read_lines(here.path);
+    assert_int_equal(json_array_size(lines), 2);
+    assert_string_equal(text_of(lines, 1, "text"), "d");
+    json_decref(lines);
+}
+
 static int open_descriptors(void)
 {
     DIR *dir = opendir("/proc/self/fd");
@@ -460,6 +520,8 @@ int main(void)
         TEST(lost_lines_are_counted_by_the_next),
         TEST(a_torn_line_spoils_no_other),
         TEST(reopen_follows_a_rotation),
+        TEST(another_place_and_level_from_the_next_line_on),
+        TEST(it_moves_between_standard_error_and_a_file),
         TEST(a_reopen_that_fails_keeps_the_old_file),
         TEST(a_log_that_cannot_be_opened_is_an_error),
         TEST(a_pipe_never_blocks_the_writer),

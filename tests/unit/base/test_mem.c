@@ -110,6 +110,31 @@ static void out_of_memory_ends_the_program(void **state)
     }
 }
 
+/* What is given back is none of what is in use. */
+static void what_is_in_use_stays(void **state)
+{
+    char *kept[100], *gone[100];
+
+    (void)state;
+    mem_share_heap();
+    for (int i = 0; i < 100; i++) {
+        gone[i] = xalloc(8000);
+        memset(gone[i], 1, 8000);
+        kept[i] = xprintf("kept %d", i);
+    }
+    for (int i = 0; i < 100; i++)
+        free(gone[i]);
+    mem_give_back();
+    mem_give_back();
+    for (int i = 0; i < 100; i++) {
+        char *text = xprintf("kept %d", i);
+
+        assert_string_equal(kept[i], text);
+        free(text);
+        free(kept[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,6 +143,7 @@ int main(void)
         cmocka_unit_test(copies_are_the_callers_own),
         cmocka_unit_test(a_copy_of_nothing_is_an_empty_text),
         cmocka_unit_test(printf_makes_a_text_of_any_length),
+        cmocka_unit_test(what_is_in_use_stays),
         cmocka_unit_test(out_of_memory_ends_the_program),
     };
 

@@ -90,12 +90,43 @@ static void what_would_move_the_cursor_is_taken_out(void **state)
     arena_free(&a);
 }
 
+static void or_is_written_out_where_lines_matter(void **state)
+{
+    static const struct {
+        const char *text, *shown;
+    } cases[] = {
+        { "plain 中文 e\xCC\x81\n", "plain 中文 e\xCC\x81\n" },
+        { "two\nlines\tend\r\n", "two\nlines\tend\\x0D\n" },
+        { "\033[31mred\a", "\\x1B[31mred\\x07" },
+        { "\033]0;title\x07", "\\x1B]0;title\\x07" },
+        { "\x7F", "\\x7F" },
+        { "\xC2\x9B"
+          "2J",
+          "\\x9B2J" },
+        { "\xE2\x80\xAE"
+          "abc",
+          "\\u202Eabc" },
+        { "bad\xFF\xE4\xB8", "bad\\xFF\\xE4\\xB8" },
+        { "", "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct buf b = { 0 };
+
+        width_show(&b, cases[i].text);
+        assert_string_equal(buf_text(&b), cases[i].shown);
+        buf_free(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(characters_take_their_columns),
         cmocka_unit_test(a_cut_is_between_characters_and_fits),
         cmocka_unit_test(what_would_move_the_cursor_is_taken_out),
+        cmocka_unit_test(or_is_written_out_where_lines_matter),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

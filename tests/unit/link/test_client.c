@@ -472,6 +472,30 @@ static void a_server_that_can_not_be_is_refused(void **state)
     assert_non_null(strstr(err.text, "servers[0]: '10.0.0.1' must be"));
 }
 
+static void a_session_stays_while_its_server_is_in_the_list(void **state)
+{
+    struct link_world *w = *state;
+    char named[64];
+    const char *both[] = { "127.0.0.1:1", w->at, NULL }, *other[] = { named, NULL };
+    static const char *const bad[] = { "nonsense", NULL };
+    struct err err = { 0 };
+
+    snprintf(named, sizeof(named), "127.1:%s", strrchr(w->at, ':') + 1);
+    world_up(w);
+    assert_int_equal(client_set_servers(w->client, both, &err), 0);
+    assert_int_equal(client_set_servers(w->client, bad, &err), -1);
+    assert_non_null(strstr(err.text, "servers[0]: 'nonsense'"));
+    world_ping(w);
+    TURN_UNTIL(&w->rig, w->pongs == 1);
+    assert_int_equal(w->downs, 0);
+    assert_int_equal(client_set_servers(w->client, other, &err), 0);
+    assert_int_equal(w->downs, 1);
+    assert_non_null(strstr(w->why.text, "is no longer in the settings"));
+    assert_false(client_is_up(w->client));
+    TURN_UNTIL(&w->rig, w->ups == 2);
+    assert_int_equal(w->downs, 1);
+}
+
 /* ---- renewal ---- */
 
 /* TLS goes by the real clock, so it is the first certificate that is an old one. */
@@ -625,6 +649,7 @@ int main(void)
         TEST(sessions_that_die_young_are_failures),
         TEST(servers_are_tried_in_turn_and_names_looked_up),
         TEST(a_server_that_can_not_be_is_refused),
+        TEST(a_session_stays_while_its_server_is_in_the_list),
         TEST(a_certificate_is_renewed_and_used_the_next_time),
         TEST(a_renewal_that_fails_ends_nothing),
         TEST(it_may_go_in_any_callback),

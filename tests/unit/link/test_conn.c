@@ -195,6 +195,26 @@ static void many_arrive_in_their_order(void **state)
         assert_int_equal(w->b.numbers[i], i);
 }
 
+/* One call of send() for all of a turn, where each would have had its own. */
+static void what_is_sent_in_one_turn_goes_out_together(void **state)
+{
+    struct world *w = *state;
+
+    join(w);
+    TURN_UNTIL(rig_of(w), w->a.readies && w->b.readies);
+    send_ping(w->a.c, 1);
+    assert_true(conn_pending(w->a.c) > 0);
+    for (int i = 2; i <= 100; i++)
+        send_ping(w->a.c, i);
+    sys_fault("send", 2, EPIPE);
+    TURN_UNTIL(rig_of(w), w->b.n == 100);
+    assert_false(sys_fault_hit());
+    sys_fault("send", 0, 0);
+    assert_int_equal(conn_pending(w->a.c), 0);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(w->b.numbers[i], i + 1);
+}
+
 static void a_type_that_is_not_known_is_answered_and_passed_over(void **state)
 {
     struct world *w = *state;
@@ -583,6 +603,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         BOTH(messages_arrive_as_they_were_sent),
         BOTH(many_arrive_in_their_order),
+        BOTH(what_is_sent_in_one_turn_goes_out_together),
         BOTH(a_type_that_is_not_known_is_answered_and_passed_over),
         BOTH(it_knows_when_it_last_heard_something),
         BOTH(the_peer_is_known_by_its_certificate),

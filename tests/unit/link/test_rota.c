@@ -124,6 +124,32 @@ static void a_server_that_can_not_be_is_named(void **state)
     assert_null(r.servers);
 }
 
+static void other_servers_leave_the_turn_where_it_was(void **state)
+{
+    static const char *const with[] = { "new:1", "10.0.0.1:2", NULL };
+    static const char *const without[] = { "new:1", NULL };
+    static const char *const bad[] = { "new", NULL };
+    struct err err = { 0 };
+    struct rota r;
+    bool is_there;
+
+    (void)state;
+    make(&r, three);
+    r.turn = 3 + 1; /* the second time round */
+    assert_true(rota_fail(&r) >= 0);
+    assert_int_equal(rota_set(&r, bad, &is_there, &err), -1);
+    assert_string_equal(rota_server(&r), "10.0.0.1:2");
+    assert_int_equal(rota_set(&r, with, &is_there, &err), 0);
+    assert_true(is_there);
+    assert_string_equal(rota_server(&r), "10.0.0.1:2");
+    assert_int_equal(rota_place(&r, 3), 1);
+    assert_int_equal(r.failures, 1);
+    assert_int_equal(rota_set(&r, without, &is_there, &err), 0);
+    assert_false(is_there);
+    assert_string_equal(rota_server(&r), "new:1");
+    rota_done(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +158,7 @@ int main(void)
         cmocka_unit_test(the_wait_doubles_and_is_any_part_of_it),
         cmocka_unit_test(what_the_server_said_is_kept_to),
         cmocka_unit_test(a_server_that_can_not_be_is_named),
+        cmocka_unit_test(other_servers_leave_the_turn_where_it_was),
     };
 
     return cmocka_run_group_tests_name("link/rota", tests, NULL, NULL);

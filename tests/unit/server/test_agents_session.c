@@ -407,14 +407,91 @@ static void silence_ends_a_session_and_an_answer_keeps_it(void **state)
     assert_true(good->ping_ms > 2000 && good->ping_ms <= loop_now_ms(w->rig.loop));
 }
 
+static void say_event(struct tester *t, int64_t id, int64_t after)
+{
+    const struct message_event event = { .id = id,
+                                         .after = after,
+                                         .name = "process_restart_success",
+                                         .text = "up again",
+                                         .space = "sp",
+                                         .proc = "p",
+                                         .proc_name = "bin" };
+
+    conn_send(t->conn, MESSAGE_EVENT, &message_event_shape, &event);
+}
+
+/* What was said before it has been heard when this is. */
+static void expect_events(struct tester *t, int written)
+{
+    struct world *w = t->w;
+    int messages = w->tasks.messages, n = 0;
+    char *all;
+
+    conn_send(t->conn, MESSAGE_TAKEN, &message_ref_shape, &(struct message_ref){ "T1", 0 });
+    TURN_UNTIL(&w->rig, w->tasks.messages > messages);
+    rig_turns(&w->rig, 5);
+    all = folder_text(w->events_path);
+    for (const char *p = all; (p = strstr(p, "up again")); p++)
+        n++;
+    free(all);
+    assert_int_equal(n, written);
+}
+
+static void an_event_is_written_once_and_acknowledged(void **state)
+{
+    struct world *w = *state;
+    struct tester *t = world_member(w, "10.0.0.1");
+
+    tester_hello(t);
+    say_event(t, 100, 0);
+    TURN_UNTIL(&w->rig, t->event_stored == 100);
+    say_event(t, 100, 0); /* the answer was lost */
+    say_event(t, 102, 101);
+    expect_events(t, 1);
+    TURN_UNTIL(&w->rig, t->heard[MESSAGE_EVENT_STORED] == 2);
+    assert_int_equal(t->event_stored, 100);
+    say_event(t, 101, 100);
+    say_event(t, 102, 101);
+    TURN_UNTIL(&w->rig, t->event_stored == 102);
+    say_event(t, 7, 0); /* its journal is gone: it hears where to go on */
+    TURN_UNTIL(&w->rig, t->heard[MESSAGE_EVENT_STORED] == 5);
+    assert_int_equal(t->event_stored, 102);
+    expect_events(t, 3);
+    say_event(t, 3, -1); /* one of before, which does not care */
+    say_event(t, 3, -1);
+    expect_events(t, 5);
+    assert_int_equal(t->heard[MESSAGE_EVENT_STORED], 5);
+}
+
+static void an_event_that_can_not_be_written_is_not_acknowledged(void **state)
+{
+    struct world *w = *state;
+    struct tester *t = world_member(w, "10.0.0.1");
+
+    tester_hello(t);
+    expect_events(t, 0);
+    sys_fault("write", 1, ENOSPC);
+    say_event(t, 1, 0);
+    TURN_UNTIL(&w->rig, sys_fault_hit());
+    sys_fault("any", 0, 0);
+    say_event(t, 2, 1); /* not before the other */
+    expect_events(t, 0);
+    assert_int_equal(t->heard[MESSAGE_EVENT_STORED], 0);
+    assert_true(world_file_has(w->log_path, "an event can not be written"));
+    say_event(t, 1, 0);
+    say_event(t, 2, 1);
+    TURN_UNTIL(&w->rig, t->event_stored == 2);
+    expect_events(t, 2);
+}
+
 static void what_agents_say_goes_where_it_belongs(void **state)
 {
     struct world *w = *state;
     struct tester *t = world_member(w, "10.0.0.1");
     struct proc_view view;
-    const struct message_event event = {
-        1, "process_restart_success", "up again", "sp", "p", "bin", 0, 0
-    };
+    const struct message_event event = { 1,          -1,   "process_restart_success",
+                                         "up again", "sp", "p",
+                                         "bin",      0,    0 };
 
     tester_hello(t);
     shape_defaults(&proc_view_shape, &view);
@@ -539,6 +616,8 @@ int main(void)
         AGENTS_TEST(the_older_of_two_may_not_be_open_yet),
         AGENTS_TEST(an_older_that_is_gone_before_it_is_open_leaves_nothing),
         AGENTS_TEST(silence_ends_a_session_and_an_answer_keeps_it),
+        AGENTS_TEST(an_event_is_written_once_and_acknowledged),
+        AGENTS_TEST(an_event_that_can_not_be_written_is_not_acknowledged),
         AGENTS_TEST(what_agents_say_goes_where_it_belongs),
         AGENTS_TEST(what_is_sent_reaches_that_session_only),
         AGENTS_TEST(a_host_that_is_removed_loses_its_session),

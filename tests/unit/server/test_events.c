@@ -179,11 +179,11 @@ static void without_a_path_or_a_host_nothing_is_written(void **state)
     struct events *nowhere;
 
     assert_int_equal(events_new("", w->log, &nowhere, &w->err), 0);
-    events_put(nowhere, &host, &restarted);
+    assert_true(events_put(nowhere, &host, &restarted)); /* nobody need say it again */
     assert_int_equal(events_reopen(nowhere, &w->err), 0);
     events_free(nowhere);
     assert_int_equal(lines_of(w->log_path, "\n"), 0);
-    events_put(w->events, NULL, &restarted);
+    assert_true(events_put(w->events, NULL, &restarted));
     assert_int_equal(lines_of(w->path, "\n"), 0);
     assert_int_equal(lines_of(w->log_path, "restart it success"), 1);
     events_free(NULL);
@@ -220,21 +220,21 @@ static void a_file_that_cannot_be_opened_is_said(void **state)
     assert_non_null(strstr(w->err.text, path));
 }
 
-static void what_is_lost_is_counted_and_said_now_and_then(void **state)
+static void what_can_not_be_written_is_counted_and_said_now_and_then(void **state)
 {
     struct world *w = *state;
 
     for (int i = 0; i < 10; i++) {
         sys_fault("write", 1, ENOSPC); /* the log's own comes after it */
-        events_put(w->events, &host, &restarted);
+        assert_false(events_put(w->events, &host, &restarted));
         assert_true(sys_fault_hit());
     }
     sys_fault("any", 0, 0);
-    assert_int_equal(lines_of(w->log_path, "an event was lost"), 4); /* 1, 2, 4, 8 */
+    assert_int_equal(lines_of(w->log_path, "an event can not be written"), 4); /* 1, 2, 4, 8 */
     assert_int_equal(lines_of(w->log_path, w->path), 4);
-    events_put(w->events, &host, &restarted);
+    assert_true(events_put(w->events, &host, &restarted));
     assert_int_equal(lines_of(w->log_path, "events are written again"), 1);
-    assert_int_equal(lines_of(w->log_path, "\"lost\":10"), 1);
+    assert_int_equal(lines_of(w->log_path, "\"failed\":10"), 1);
     assert_int_equal(lines_of(w->path, "\n"), 1);
 }
 
@@ -252,7 +252,7 @@ static void a_line_that_was_cut_short_stays_alone(void **state)
     fd = open(pipe_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     assert_int_equal(fcntl(fd, F_SETPIPE_SZ, 4096), 4096);
     assert_int_equal(events_new(pipe_path, w->log, &e, &w->err), 0);
-    for (int i = 0; i < 100 && lines_of(w->log_path, "an event was lost") == 0; i++) {
+    for (int i = 0; i < 100 && lines_of(w->log_path, "an event can not be written") == 0; i++) {
         struct message_event large = restarted;
 
         memset(bytes, 'x', 5000); /* more than the pipe has room for */
@@ -273,6 +273,35 @@ static void a_line_that_was_cut_short_stays_alone(void **state)
     close(fd);
 }
 
+/* ---- their order ---- */
+
+static void an_event_is_taken_once_and_in_its_turn(void **state)
+{
+    static const struct {
+        int64_t last, id, after;
+        enum events_place place;
+    } cases[] = {
+        { 0, 7, 0, EVENTS_NEXT },  /* nothing is known of the agent, */
+        { 0, 7, 6, EVENTS_EARLY }, /* but it has more */
+        { 7, 7, 0, EVENTS_KNOWN }, /* our answer did not reach it */
+        { 7, 6, 5, EVENTS_KNOWN }, /* late */
+        { 7, 8, 7, EVENTS_NEXT },
+        { 7, 9, 8, EVENTS_EARLY }, /* 8 is lost, or could not be written */
+        { 7, 90, 0, EVENTS_NEXT }, /* numbers may be left out */
+        { 7, 90, 6, EVENTS_NEXT }, /* those before it are all known */
+        { 7, 3, -1, EVENTS_NEXT }, /* an agent that waits for no answer says each once */
+        { INT64_MAX, INT64_MAX, 0, EVENTS_KNOWN },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct message_event e = { .id = cases[i].id, .after = cases[i].after };
+
+        if (events_place(cases[i].last, &e) != cases[i].place)
+            fail_msg("case %zu: %d", i, (int)events_place(cases[i].last, &e));
+    }
+}
+
 int main(void)
 {
 #define EVENTS_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -285,8 +314,9 @@ int main(void)
         EVENTS_TEST(without_a_path_or_a_host_nothing_is_written),
         EVENTS_TEST(a_file_that_was_moved_is_opened_again),
         EVENTS_TEST(a_file_that_cannot_be_opened_is_said),
-        EVENTS_TEST(what_is_lost_is_counted_and_said_now_and_then),
+        EVENTS_TEST(what_can_not_be_written_is_counted_and_said_now_and_then),
         EVENTS_TEST(a_line_that_was_cut_short_stays_alone),
+        cmocka_unit_test(an_event_is_taken_once_and_in_its_turn),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -195,6 +195,12 @@ static void all_that_is_known_outlives_a_restart(void **state)
     v.wanted = PROC_RUNNING;
     v.register_s = 7;
     v.last_start_s = 8;
+    v.restarts = 3;
+    v.cause.exit_s = 6;
+    v.cause.exit_code = 2;
+    v.cause.output = "the last words";
+    v.cause.failed_text = "found java";
+    v.cause.tries_max = -1;
     world_connect(w, "agent-a");
     world_disconnect(w, "agent-b", world_connect(w, "agent-b"));
     left_ms = w->clock.wall;
@@ -219,9 +225,39 @@ static void all_that_is_known_outlives_a_restart(void **state)
     assert_int_equal(p->view.register_s, 7);
     assert_int_equal(p->view.last_start_s, 8);
     assert_int_equal(p->view.report_s, 1000);
+    assert_int_equal(p->view.restarts, 3);
+    assert_int_equal(p->view.cause.exit_s, 6);
+    assert_int_equal(p->view.cause.exit_code, 2);
+    assert_int_equal(p->view.cause.doing, -1);
+    assert_int_equal(p->view.cause.tries_max, -1);
+    assert_string_equal(p->view.cause.output, "the last words");
+    assert_string_equal(p->view.cause.failed_text, "found java");
     assert_non_null(strstr(p->spec, "./start.sh"));
     assert_null(p->labels);
     assert_int_equal(fleet_totals(w->fleet)->running, 1);
+}
+
+/* Stored by an older program, or by a newer one. */
+static void a_cause_that_can_not_be_read_is_left_out(void **state)
+{
+    static const char *const causes[] = { NULL, "{}", "[]", "{\"exit_code\":\"x\"}",
+                                          "{\"soul\":1}" };
+    struct world *w = *state;
+    struct proc_row row = {
+        .agent_id = "agent-a", .space = "s", .name = "p", .status = 1, .pid = 7
+    };
+    const struct fleet_proc *p;
+
+    for (size_t i = 0; i < ARRAY_LEN(causes); i++) {
+        row.cause = causes[i];
+        store_rig_do(&w->rig, &store_proc_put, &row, NULL);
+        world_restart(w);
+        p = fleet_proc(fleet_find(w->fleet, "agent-a"), "s", "p");
+        assert_int_equal(p->view.pid, 7);
+        assert_int_equal(p->view.cause.doing, -1);
+        assert_int_equal(p->view.cause.exit_code, -1);
+        assert_string_equal(p->view.cause.output, "");
+    }
 }
 
 static void more_hosts_than_a_page_are_loaded(void **state)
@@ -425,6 +461,7 @@ int main(void)
         WORLD_TEST(totals_follow_changes),
         WORLD_TEST(changes_go_to_the_store_together),
         WORLD_TEST(all_that_is_known_outlives_a_restart),
+        WORLD_TEST(a_cause_that_can_not_be_read_is_left_out),
         WORLD_TEST(more_hosts_than_a_page_are_loaded),
         WORLD_TEST(a_snapshot_replaces_when_it_is_whole),
         WORLD_TEST(half_a_snapshot_is_forgotten_with_its_session),

@@ -121,6 +121,33 @@ static void a_store_of_a_newer_program_is_refused(void **state)
     assert_null(b->rig.store);
 }
 
+/* What stood in the tables of the first release is there, and what they lacked is empty. */
+static void processes_of_the_first_tables_are_kept(void **state)
+{
+    static const struct query old_row = {
+        "INSERT INTO process (agent_id, space, name, labels, spec, wanted, hosted, status, pid,"
+        " start_ms, version, message, register_ms, last_start_ms, report_ms)"
+        " VALUES ('a', 's', 'n', '', '', 1, 1, 1, 42, 7, 'v', 'm', 1, 2, 3)",
+    };
+    static const struct query kept = {
+        "SELECT COUNT(*) FROM process WHERE name = 'n' AND pid = 42 AND restarts = 0 AND cause = "
+        "''",
+        .out = &number_shape,
+    };
+    const struct migration old[] = { store_migrations[0], { 0 } };
+    struct bench *b = *state;
+    struct arena a = { 0 };
+    struct list got;
+
+    migrate(b, old);
+    assert_int_equal(db_run(b->db, &old_row, NULL, NULL, NULL, &b->rig.err), 0);
+    migrate(b, store_migrations);
+    if (db_run(b->db, &kept, NULL, &a, &got, &b->rig.err))
+        fail_msg("%s", b->rig.err.text);
+    assert_int_equal(((struct number *)got.items)->number, 1);
+    arena_free(&a);
+}
+
 #define STEP_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -130,6 +157,7 @@ int main(void)
         STEP_TEST(a_step_that_fails_leaves_nothing_of_itself),
         STEP_TEST(tables_of_a_newer_program_are_refused),
         STEP_TEST(a_store_of_a_newer_program_is_refused),
+        STEP_TEST(processes_of_the_first_tables_are_kept),
     };
 
     return cmocka_run_group_tests_name("migrations", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/duration.h"
+#include "model/duration.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

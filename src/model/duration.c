@@ -1,24 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* duration.c - see duration.h. */
-#include "cli/duration.h"
+#include "model/duration.h"
 
 #include <ctype.h>
 #include <time.h>
 
 #include "base/mem.h"
-#include "cli/text.h"
+#include "model/phrase.h"
 
 enum { MINUTE = 60, HOUR = 3600, DAY = 86400 };
 
 static const int64_t longest_s = (int64_t)36525 * DAY;
 
-static void put_two(struct buf *b, enum lang lang, enum text id, int64_t large, int64_t small)
+enum unit { SECONDS, MINUTES, HOURS, DAYS };
+
+static const char *const phrases[][LANGS] = {
+    [SECONDS] = { "{0}s", "{0}秒" },
+    [MINUTES] = { "{0}m {1}s", "{0}分{1}秒" },
+    [HOURS] = { "{0}h {1}m", "{0}小时{1}分" },
+    [DAYS] = { "{0}d {1}h", "{0}天{1}小时" },
+};
+
+static void put_two(struct buf *b, enum lang lang, enum unit unit, int64_t large, int64_t small)
 {
     char first[24], second[24];
 
     snprintf(first, sizeof(first), "%lld", (long long)large);
     snprintf(second, sizeof(second), "%lld", (long long)small);
-    text_put(b, lang, id, TEXT_ARGS(first, second));
+    phrase_put(b, phrases[unit][lang], PHRASE_ARGS(first, second));
 }
 
 void duration_put(struct buf *b, enum lang lang, int64_t ms)
@@ -29,15 +38,15 @@ void duration_put(struct buf *b, enum lang lang, int64_t ms)
         char text[24];
 
         snprintf(text, sizeof(text), "%d.%d", (int)s, (int)tenth);
-        text_put(b, lang, TEXT_SECONDS, TEXT_ARGS(text));
+        phrase_put(b, phrases[SECONDS][lang], PHRASE_ARGS(text));
     } else if (s < MINUTE) {
-        put_two(b, lang, TEXT_SECONDS, s, 0);
+        put_two(b, lang, SECONDS, s, 0);
     } else if (s < HOUR) {
-        put_two(b, lang, TEXT_MINUTES, s / MINUTE, s % MINUTE);
+        put_two(b, lang, MINUTES, s / MINUTE, s % MINUTE);
     } else if (s < DAY) {
-        put_two(b, lang, TEXT_HOURS, s / HOUR, s % HOUR / MINUTE);
+        put_two(b, lang, HOURS, s / HOUR, s % HOUR / MINUTE);
     } else {
-        put_two(b, lang, TEXT_DAYS, s / DAY, s % DAY / HOUR);
+        put_two(b, lang, DAYS, s / DAY, s % DAY / HOUR);
     }
 }
 

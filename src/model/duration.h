@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* duration.h - times as people read and write them: "3m 12s", "7d". */
-#ifndef CLI_DURATION_H
-#define CLI_DURATION_H
+#ifndef MODEL_DURATION_H
+#define MODEL_DURATION_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* run_why.c - why a process is as it is: a sentence, and the facts it is made of. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/ask.h"
+#include "cli/run.h"
+#include "cli/views.h"
+#include "cli/width.h"
+#include "model/duration.h"
+
+enum { INDENT = 2, GAP = 2, WIDTH_MIN = 20 };
+
+struct block {
+    struct cli *cli;
+    const struct process_view *process;
+    int64_t now_s;
+    size_t labels; /* columns of the widest */
+};
+
+/* ---- lines ---- */
+
+static void put_blanks(struct out *o, size_t n)
+{
+    while (n--)
+        out_puts(o, " ");
+}
+
+/* How many bytes of the text make a line: up to the last blank that fits, or, where there
+ * is none, as much as fits. */
+static size_t line_bytes(const char *text, size_t columns)
+{
+    size_t n = width_cut(text, columns), at = n;
+
+    if (!text[n])
+        return n;
+    while (at && text[at] != ' ')
+        at--;
+    return at ? at : n;
+}
+
+/* What does not fit in the terminal's width goes on below where it began. */
+static void put_wrapped(struct block *b, size_t column, enum style style, const char *text)
+{
+    struct out *o = &b->cli->out;
+    const char *rest = width_clean(&b->cli->arena, text);
+    size_t room = o->width > column + WIDTH_MIN ? o->width - column : WIDTH_MIN;
+
+    for (;;) {
+        size_t n = o->terminal ? line_bytes(rest, room) : strlen(rest);
+
+        n = n ? n : strlen(rest);
+        out_styled(o, style, arena_memdup(&b->cli->arena, rest, n));
+        out_puts(o, "\n");
+        rest += n + strspn(rest + n, " ");
+        if (!*rest)
+            return;
+        put_blanks(o, column);
+    }
+}
+
+/* ---- facts ---- */
+
+static const enum text labels[] = { TEXT_FACT_STATE,     TEXT_FACT_WANTED,   TEXT_FACT_HOSTED,
+                                    TEXT_FACT_PID,       TEXT_FACT_EXIT,     TEXT_FACT_RESTARTS,
+                                    TEXT_FACT_INSTANCES, TEXT_FACT_TRIES,    TEXT_FACT_NEXT,
+                                    TEXT_FACT_FAILED,    TEXT_FACT_SENTENCE, TEXT_FACT_OUTPUT };
+
+static size_t widest_label(enum lang lang)
+{
+    size_t widest = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(labels); i++) {
+        size_t width = width_text(text_get(lang, labels[i]));
+
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+static void put_label(struct block *b, enum text label)
+{
+    struct out *o = &b->cli->out;
+    const char *text = text_get(b->cli->lang, label);
+
+    put_blanks(o, INDENT);
+    out_styled(o, STYLE_DIM, text);
+    put_blanks(o, b->labels - width_text(text) + GAP);
+}
+
+static void put_fact(struct block *b, enum text label, const char *value)
+{
+    put_label(b, label);
+    put_wrapped(b, INDENT + b->labels + GAP, STYLE_PLAIN, value);
+}
+
+static const char *keep(struct block *b, struct buf *text)
+{
+    const char *copy = arena_strdup(&b->cli->arena, buf_text(text));
+
+    buf_free(text);
+    return copy;
+}
+
+static const char *fill(struct block *b, enum text id, const char *const *args)
+{
+    struct buf text = { 0 };
+
+    text_put(&text, b->cli->lang, id, args);
+    return keep(b, &text);
+}
+
+static const char *span(struct block *b, int64_t seconds)
+{
+    return cli_duration(b->cli, seconds * 1000);
+}
+
+/* "2026-11-15 05:47 (3m 12s ago)" */
+static const char *moment(struct block *b, int64_t when_s)
+{
+    struct buf date = { 0 };
+
+    duration_put_date(&date, when_s);
+    return fill(b, TEXT_FACT_AGO, TEXT_ARGS(keep(b, &date), span(b, b->now_s - when_s)));
+}
+
+static void put_state(struct block *b)
+{
+    const struct proc_view *v = &b->process->view;
+    const char *state = text_get(b->cli->lang, views_status(v->status));
+
+    if (v->cause.since_s > 0)
+        state = fill(b, TEXT_FACT_SINCE, TEXT_ARGS(state, moment(b, v->cause.since_s)));
+    put_fact(b, TEXT_FACT_STATE, state);
+    if (v->wanted != PROC_UNREGISTERED)
+        put_fact(b, TEXT_FACT_WANTED, text_get(b->cli->lang, views_status(v->wanted)));
+    put_fact(b, TEXT_FACT_HOSTED,
+             text_get(b->cli->lang, v->hosted               ? TEXT_YES
+                                    : v->cause.has_given_up ? TEXT_FACT_GIVEN_UP
+                                                            : TEXT_NO));
+    if (v->pid > 0)
+        put_fact(b, TEXT_FACT_PID, cli_count(b->cli, v->pid));
+    if (v->cause.instances_wanted > 0)
+        put_fact(b, TEXT_FACT_INSTANCES,
+                 fill(b, TEXT_FACT_OF,
+                      TEXT_ARGS(cli_count(b->cli, v->cause.instances),
+                                cli_count(b->cli, v->cause.instances_wanted))));
+}
+
+static void put_exit(struct block *b)
+{
+    const struct proc_cause *c = &b->process->view.cause;
+    struct buf how = { 0 };
+    const char *text;
+
+    if (c->exit_s <= 0)
+        return;
+    why_write_exit(c, b->cli->lang, &how);
+    text = fill(b, TEXT_FACT_ENDED, TEXT_ARGS(keep(b, &how), moment(b, c->exit_s)));
+    if (c->exit_pid > 0)
+        text = fill(b, TEXT_FACT_ENDED_PID, TEXT_ARGS(text, cli_count(b->cli, c->exit_pid)));
+    put_fact(b, TEXT_FACT_EXIT, text);
+}
+
+static void put_tries(struct block *b)
+{
+    const struct proc_view *v = &b->process->view;
+    const struct proc_cause *c = &v->cause;
+    const char *n = cli_count(b->cli, c->tries);
+
+    if (v->restarts > 0)
+        put_fact(b, TEXT_FACT_RESTARTS, cli_count(b->cli, v->restarts));
+    if (c->tries > 0 && c->tries_max > 0)
+        n = fill(b, TEXT_FACT_OF_MOST, TEXT_ARGS(n, cli_count(b->cli, c->tries_max)));
+    if (c->tries > 0)
+        put_fact(b, TEXT_FACT_TRIES, n);
+    if (why_is_used_up(c))
+        return;
+    if (c->next_try_s > b->now_s)
+        put_fact(b, TEXT_FACT_NEXT,
+                 fill(b, TEXT_FACT_IN, TEXT_ARGS(span(b, c->next_try_s - b->now_s))));
+    else if (c->next_try_s > 0)
+        put_fact(b, TEXT_FACT_NEXT, text_get(b->cli->lang, TEXT_FACT_NOW));
+}
+
+static void put_failure(struct block *b)
+{
+    const struct proc_cause *c = &b->process->view.cause;
+    const struct code_info *info = code_get((int)c->failed_code);
+    const char *code = cli_count(b->cli, c->failed_code);
+
+    if (c->failed_s <= 0)
+        return;
+    if (info->number == c->failed_code)
+        code = arena_printf(&b->cli->arena, "%s %s", code, info->name);
+    put_fact(
+        b, TEXT_FACT_FAILED,
+        fill(b, TEXT_FACT_FAILURE,
+             TEXT_ARGS(why_op_name(c->failed_op, b->cli->lang), moment(b, c->failed_s), code)));
+    if (*c->failed_text) {
+        put_blanks(&b->cli->out, INDENT + b->labels + GAP);
+        put_wrapped(b, INDENT + b->labels + GAP, STYLE_PLAIN, c->failed_text);
+    }
+}
+
+/* Its lines as they were, but for what a terminal would take for orders. */
+static void put_output(struct block *b)
+{
+    struct arena *a = &b->cli->arena;
+    char *line = arena_strdup(a, b->process->view.cause.output), *next;
+
+    for (bool first = true; line && *line; line = next, first = false) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        if (first)
+            put_label(b, TEXT_FACT_OUTPUT);
+        else
+            put_blanks(&b->cli->out, INDENT + b->labels + GAP);
+        out_styled(&b->cli->out, STYLE_DIM, "| ");
+        put_wrapped(b, INDENT + b->labels + GAP + 2, STYLE_PLAIN, line);
+    }
+}
+
+/* ---- a process ---- */
+
+static bool is_well(const struct process_view *p)
+{
+    return p->online && !why_is_trouble(&p->view);
+}
+
+static void put_process(struct cli *cli, const struct process_view *p, int64_t now_s)
+{
+    struct block b = { cli, p, now_s, widest_label(cli->lang) };
+    const char *host = views_host(&cli->arena, p->agent_id, p->cloud_id, p->ip);
+    const char *name = arena_printf(&cli->arena, "%s/%s", p->view.space, p->view.name);
+
+    put_wrapped(&b, 0, STYLE_HEAD, fill(&b, TEXT_WHY_HEAD, TEXT_ARGS(name, host)));
+    put_label(&b, TEXT_FACT_SENTENCE);
+    put_wrapped(&b, INDENT + b.labels + GAP, is_well(p) ? STYLE_GOOD : STYLE_BAD,
+                views_why(&cli->arena, cli->lang, p, now_s));
+    put_state(&b);
+    put_exit(&b);
+    put_tries(&b);
+    put_failure(&b);
+    put_output(&b);
+}
+
+static int none(struct cli *cli)
+{
+    struct err ignored;
+
+    out_line(&cli->side, TEXT_NONE_FITS, NULL);
+    (void)out_flush(&cli->side, &ignored); /* the status says it too */
+    return CLI_SOME_FAILED;
+}
+
+/* All as it should be, as far as anybody knows: then 0. */
+int run_why(struct cli *cli, struct err *err)
+{
+    int64_t now_s = clock_wall_ms(cli->clock) / 1000;
+    struct process_page page = { .next = "" };
+    const struct process_view *p;
+    struct process_ask ask;
+    bool well = true;
+
+    if (ask_processes(&cli->args, cli->lang, &cli->arena, &ask, err))
+        return -1;
+    if (!*ask.name)
+        return text_err(err, ERR_INVALID, cli->lang, TEXT_NOT_A_PROCESS,
+                        TEXT_ARGS(cli->args.words[0]));
+    if (cli_get_processes(cli, &ask, &page.processes, err))
+        return -1;
+    p = page.processes.items;
+    for (size_t i = 0; i < page.processes.n; i++)
+        well = is_well(&p[i]) && well;
+    if (cli->settings.json)
+        cli_json(cli, &process_page_shape, &page);
+    else if (!page.processes.n)
+        return none(cli);
+    for (size_t i = 0; i < page.processes.n && !cli->settings.json; i++) {
+        out_puts(&cli->out, i ? "\n" : "");
+        put_process(cli, &p[i], now_s);
+    }
+    return well && page.processes.n ? CLI_OK : CLI_SOME_FAILED;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* log.c - the shapes of log.h. */
+#include "model/log.h"
+
+#include <string.h>
+
+#include "model/rules.h"
+
+#define AT(type, member) .offset = offsetof(struct type, member)
+
+enum { LINES_MAX = 100000, LINES_USUAL = 100, OUTPUT_MAX_BYTES = 512 * 1024, WHAT_MAX_BYTES = 16 };
+
+bool log_is_what(const char *text)
+{
+    return !*text || !strcmp(text, "stop") || !strcmp(text, "reload") || !strcmp(text, "kill");
+}
+
+static const char *check_what(const char *text)
+{
+    return log_is_what(text) ? NULL
+                             : "must be stop, reload or kill; what start and restart say is with "
+                               "what the process says";
+}
+
+/* clang-format off */
+static const struct field ask_fields[] = {
+    { "namespace", .type = FIELD_STR, AT(log_ask, space), .flags = FIELD_REQUIRED, .min = 1, .max = NAME_MAX_BYTES,
+      .check = rule_space, .doc = "with `name`: which process" },
+    { "name", .type = FIELD_STR, AT(log_ask, name), .flags = FIELD_REQUIRED, .min = 1, .max = NAME_MAX_BYTES,
+      .check = rule_line, .doc = "unique within its namespace on a host" },
+    { "host", .type = FIELD_STR, AT(log_ask, host), .max = ID_MAX_BYTES, .check = rule_line,
+      .doc = "where: an agent id, `cloud:ip` or an address of cloud area 0; may be left out where one host has it" },
+    { "what", .type = FIELD_STR, AT(log_ask, what), .max = WHAT_MAX_BYTES, .check = check_what,
+      .doc = "what that command said: `stop`, `reload` or `kill`; empty: the process, its start and restart" },
+    { "lines", .type = FIELD_INT, AT(log_ask, lines), .max = LINES_MAX, .fallback = LINES_USUAL,
+      .doc = "the last ones; 0: as many as there is room for" },
+    { "at", .type = FIELD_INT, AT(log_ask, at), .min = -1, .max = INT64_MAX, .fallback = -1,
+      .doc = "what came since this `next`, as much as there is room for; -1: the last lines" },
+    { 0 },
+};
+const struct shape log_ask_shape = { "log_ask", sizeof(struct log_ask), ask_fields };
+
+static const struct field view_fields[] = {
+    { "host", .type = FIELD_STR, AT(log_view, host), .flags = FIELD_REQUIRED, .max = ID_MAX_BYTES,
+      .doc = "where: the agent's id" },
+    { "output", .type = FIELD_STR, AT(log_view, output), .max = OUTPUT_MAX_BYTES,
+      .doc = "UTF-8; what was not is U+FFFD" },
+    { "next", .type = FIELD_INT, AT(log_view, next), .doc = "`at` for what follows; only grows" },
+    { "has_gap", .type = FIELD_BOOL, AT(log_view, has_gap),
+      .doc = "what stood at `at` is there no more; this is what follows" },
+    { 0 },
+};
+const struct shape log_view_shape = { "log_view", sizeof(struct log_view), view_fields,
+                                      .doc = "What a process has said." };
+/* clang-format on */

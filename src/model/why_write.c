@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/* why_write.c - the sentence of why.h: what it is; how it ended; what failed; what comes
+ * next.  Each part is said if there is something to say. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "model/duration.h"
+#include "model/phrase.h"
+#include "model/proc.h"
+#include "model/view.h"
+
+/* A text of somebody else's in the sentence; the rest of it is among the facts. */
+enum { DETAIL_BYTES = 320 };
+
+enum phrase {
+    RUNNING,
+    RUNNING_AS,
+    RUNNING_FOR,
+    INSTANCES,
+    SHOULD_NOT,
+    UNHOSTED,
+    RESTARTED_ONCE,
+    RESTARTED,
+    AFTER,
+    AGAIN,
+    STOPPED,
+    STOPPED_FOR,
+    NOT_RUNNING,
+    NEVER,
+    FINISHED,
+    FINISHED_AGO,
+    GIVEN_UP_ONCE,
+    GIVEN_UP,
+    COMMA,
+    SEMICOLON,
+    ENDED,
+    EXIT_CODE,
+    EXIT_SIGNAL,
+    EXIT_CORE,
+    EXIT_OOM,
+    EXIT_UNKNOWN,
+    FAILED,
+    DETAIL,
+    NEXT_TRY,
+    NEXT_TRY_NOW,
+    NEXT_OF,
+    NEXT_OF_NOW,
+    USED_UP,
+    NO_RETRIES,
+    WAITING,
+    NOBODY,
+    THIS_TRY,
+    THIS_OF,
+    AWAY,
+    AWAY_FOR,
+};
+
+/* clang-format off */
+static const char *const phrases[][LANGS] = {
+    [RUNNING] = { "running", "运行中" },
+    [RUNNING_AS] = { "running as pid {0}", "运行中，PID {0}" },
+    [RUNNING_FOR] = { "running for {0} as pid {1}", "已运行 {0}，PID {1}" },
+    [INSTANCES] = { ", but only {0} of {1} instances are there", "，但实例不足：应有 {1} 个，实有 {0} 个" },
+    [SHOULD_NOT] = { ", though it should be stopped", "，但期望为停止" },
+    [UNHOSTED] = { ", not hosted", "，未托管" },
+    [RESTARTED_ONCE] = { "; restarted once", "；已自动重启 1 次" },
+    [RESTARTED] = { "; restarted {0} times", "；已自动重启 {0} 次" },
+    [AFTER] = { ", after {0}", "，原因：{0}" },
+    [AGAIN] = { ", last after {0}", "，最近一次原因：{0}" },
+    [STOPPED] = { "stopped, as wanted", "已按期望停止" },
+    [STOPPED_FOR] = { "stopped for {0}, as wanted", "已按期望停止 {0}" },
+    [NOT_RUNNING] = { "not running", "未运行" },
+    [NEVER] = { "never started", "从未启动" },
+    [FINISHED] = { "finished, as it should", "已按预期运行完成" },
+    [FINISHED_AGO] = { "finished {0} ago, as it should", "已于 {0}前按预期运行完成" },
+    [GIVEN_UP_ONCE] = { "given up after 1 try, no longer hosted", "自动拉起 1 次后放弃，已取消托管" },
+    [GIVEN_UP] = { "given up after {0} tries, no longer hosted", "自动拉起 {0} 次后放弃，已取消托管" },
+    [COMMA] = { ", ", "，" },
+    [SEMICOLON] = { "; ", "；" },
+    [ENDED] = { "ended {0} ago: {1}", "进程于 {0}前退出：{1}" },
+    [EXIT_CODE] = { "exit code {0}", "退出码 {0}" },
+    [EXIT_SIGNAL] = { "signal {0}", "信号 {0}" },
+    [EXIT_CORE] = { ", core dumped", "，已产生 core" },
+    [EXIT_OOM] = { "OOM kill (out of memory)", "内存不足，被系统终止（OOM）" },
+    [EXIT_UNKNOWN] = { "exit code unknown", "退出码未知" },
+    [FAILED] = { "; {0} failed {1} ago: {2} ({3})", "；{1}前{0}失败：{2}（{3}）" },
+    [DETAIL] = { "{1}", "{0}：{1}" },
+    [NEXT_TRY] = { "; try {0} in {1}", "；{1}后第 {0} 次拉起" },
+    [NEXT_TRY_NOW] = { "; try {0} is due now", "；即将第 {0} 次拉起" },
+    [NEXT_OF] = { "; try {0} of {2} in {1}", "；{1}后第 {0} 次拉起（最多 {2} 次）" },
+    [NEXT_OF_NOW] = { "; try {0} of {1} is due now", "；即将第 {0} 次拉起（最多 {1} 次）" },
+    [USED_UP] = { "; all {0} tries are used up, given up in {1}", "；{0} 次拉起均已用完，{1}后放弃" },
+    [NO_RETRIES] = { "; start_retries is 0, so nobody starts it", "；start_retries 为 0，不会自动拉起" },
+    [WAITING] = { "; waiting to be started", "；等待拉起" },
+    [NOBODY] = { "; not hosted, so nobody starts it", "；未托管，不会自动拉起" },
+    [THIS_TRY] = { ", try {0}", "（第 {0} 次拉起）" },
+    [THIS_OF] = { ", try {0} of {1}", "（第 {0} 次拉起，最多 {1} 次）" },
+    [AWAY] = { "the agent is not connected; last known: ", "Agent 未连接；最后所知：" },
+    [AWAY_FOR] = { "nothing heard of the agent for {0}; known then: ", "Agent 已失联 {0}；当时所知：" },
+};
+
+/* What is being done, and what failed; NULL: neither can be said of it. */
+static const struct {
+    const char *doing[LANGS], *name[LANGS];
+} ops[] = {
+    [PROC_OP_START] = { { "being started", "正在启动" }, { "start", "启动" } },
+    [PROC_OP_STOP] = { { "being stopped", "正在停止" }, { "stop", "停止" } },
+    [PROC_OP_QUERY] = { { NULL, NULL }, { "query", "查询" } },
+    [PROC_OP_HOST] = { { NULL, NULL }, { "manage", "托管" } },
+    [PROC_OP_UNHOST] = { { NULL, NULL }, { "unmanage", "取消托管" } },
+    [PROC_OP_RESTART] = { { "being restarted", "正在重启" }, { "restart", "重启" } },
+    [PROC_OP_RELOAD] = { { "being reloaded", "正在重新加载" }, { "reload", "重新加载" } },
+    [PROC_OP_KILL] = { { "being killed", "正在强制结束" }, { "kill", "强制结束" } },
+};
+/* clang-format on */
+
+struct sentence {
+    const struct proc_view *view;
+    const struct proc_cause *cause;
+    enum lang lang;
+    int64_t now_s;
+    struct buf *to;
+    struct arena arena;
+};
+
+static bool is_op(int64_t op)
+{
+    return op >= 0 && op <= PROC_OP_KILL && ops[op].name[LANG_EN];
+}
+
+const char *why_op_name(int64_t op, enum lang lang)
+{
+    return is_op(op) ? ops[op].name[lang] : lang == LANG_EN ? "operation" : "操作";
+}
+
+/* ---- what the facts mean ---- */
+
+static bool is_in_work(const struct proc_cause *c)
+{
+    return is_op(c->doing) && ops[c->doing].doing[LANG_EN];
+}
+
+/* A start of what runs and a stop of what does not found nothing to do. */
+static bool has_failed(const struct proc_cause *c)
+{
+    return c->failed_s > 0 && c->failed_code != CODE_OK && c->failed_code != CODE_RUNNING &&
+           c->failed_code != CODE_NOT_RUNNING;
+}
+
+/* What went wrong before it came to be as it is now is history. */
+static bool failure_stands(const struct proc_view *v)
+{
+    return has_failed(&v->cause) && v->cause.failed_s >= v->cause.since_s;
+}
+
+/* What has failed since then was another run of it. */
+static bool is_finished(const struct proc_view *v)
+{
+    return v->status != PROC_RUNNING && v->cause.has_finished && !has_failed(&v->cause);
+}
+
+static bool misses_instances(const struct proc_view *v)
+{
+    return v->status == PROC_RUNNING && v->cause.instances < v->cause.instances_wanted;
+}
+
+/* What is asked for is on its way; a restart of our own means that something is wrong. */
+static bool is_on_its_way(const struct proc_view *v)
+{
+    const struct proc_cause *c = &v->cause;
+
+    if (!is_in_work(c) || has_failed(c))
+        return false;
+    if (v->wanted == PROC_STOPPED)
+        return c->doing == PROC_OP_STOP || c->doing == PROC_OP_KILL;
+    return !c->tries && (c->doing == PROC_OP_START || c->doing == PROC_OP_RESTART);
+}
+
+bool why_is_trouble(const struct proc_view *v)
+{
+    if (v->cause.has_given_up || misses_instances(v))
+        return true;
+    if (is_finished(v))
+        return false;
+    if (v->wanted != PROC_UNREGISTERED && v->wanted != v->status && !is_on_its_way(v))
+        return true;
+    return failure_stands(v);
+}
+
+/* ---- words ---- */
+
+static void say(struct sentence *s, enum phrase id, const char *const *args)
+{
+    phrase_put(s->to, phrases[id][s->lang], args);
+}
+
+static const char *number(struct sentence *s, int64_t n)
+{
+    return arena_printf(&s->arena, "%lld", (long long)n);
+}
+
+static const char *keep(struct sentence *s, struct buf *b)
+{
+    const char *text = arena_strdup(&s->arena, buf_text(b));
+
+    buf_free(b);
+    return text;
+}
+
+static const char *span(struct sentence *s, int64_t seconds)
+{
+    struct buf b = { 0 };
+
+    duration_put(&b, s->lang, seconds * 1000);
+    return keep(s, &b);
+}
+
+static const char *ago(struct sentence *s, int64_t when_s)
+{
+    return span(s, s->now_s - when_s);
+}
+
+/* On one line, and not too long. */
+static const char *detail(struct sentence *s, const char *text)
+{
+    size_t n = strlen(text), room = n > DETAIL_BYTES ? utf8_whole(text, DETAIL_BYTES) : n;
+    struct buf b = { 0 };
+
+    for (size_t i = 0; i < room; i++) {
+        bool blank = (unsigned char)text[i] <= ' ' || text[i] == 0x7F;
+
+        if (!blank)
+            buf_addc(&b, text[i]);
+        else if (b.len && buf_data(&b)[b.len - 1] != ' ')
+            buf_addc(&b, ' ');
+    }
+    if (b.len && buf_data(&b)[b.len - 1] == ' ')
+        buf_truncate(&b, b.len - 1);
+    buf_puts(&b, room < n ? "…" : "");
+    return keep(s, &b);
+}
+
+void why_write_exit(const struct proc_cause *c, enum lang lang, struct buf *to)
+{
+    const char *name = c->exit_signal > 0 ? sigabbrev_np((int)c->exit_signal) : NULL;
+    char text[48];
+
+    if (c->exit_oom) {
+        buf_puts(to, phrases[EXIT_OOM][lang]);
+    } else if (c->exit_signal > 0) {
+        snprintf(text, sizeof(text), lang == LANG_EN ? "%lld (SIG%s)" : "%lld（SIG%s）",
+                 (long long)c->exit_signal, name ? name : "?");
+        if (!name)
+            snprintf(text, sizeof(text), "%lld", (long long)c->exit_signal);
+        phrase_put(to, phrases[EXIT_SIGNAL][lang], PHRASE_ARGS(text));
+        buf_puts(to, c->exit_core ? phrases[EXIT_CORE][lang] : "");
+    } else if (c->exit_code >= 0) {
+        snprintf(text, sizeof(text), "%lld", (long long)c->exit_code);
+        phrase_put(to, phrases[EXIT_CODE][lang], PHRASE_ARGS(text));
+    } else {
+        buf_puts(to, phrases[EXIT_UNKNOWN][lang]);
+    }
+}
+
+static const char *exit_text(struct sentence *s)
+{
+    struct buf b = { 0 };
+
+    why_write_exit(s->cause, s->lang, &b);
+    return keep(s, &b);
+}
+
+/* ---- parts ---- */
+
+static void say_ended(struct sentence *s, enum phrase before)
+{
+    if (s->cause->exit_s <= 0)
+        return;
+    say(s, before, NULL);
+    say(s, ENDED, PHRASE_ARGS(ago(s, s->cause->exit_s), exit_text(s)));
+}
+
+/* The text is the agent's, in English; what its code means can be said in any language. */
+static void say_failed(struct sentence *s)
+{
+    const struct proc_cause *c = s->cause;
+    const char *known = code_get((int)c->failed_code)->text[s->lang];
+    const char *text = detail(s, c->failed_text ? c->failed_text : "");
+    struct buf b = { 0 };
+
+    if (!failure_stands(s->view))
+        return;
+    if (*text)
+        phrase_put(&b, phrases[DETAIL][s->lang], PHRASE_ARGS(known, text));
+    else
+        buf_puts(&b, known);
+    say(s, FAILED,
+        PHRASE_ARGS(why_op_name(c->failed_op, s->lang), ago(s, c->failed_s), keep(s, &b),
+                    number(s, c->failed_code)));
+}
+
+bool why_is_used_up(const struct proc_cause *c)
+{
+    return c->tries_max > 0 && c->tries >= c->tries_max;
+}
+
+static void say_try(struct sentence *s)
+{
+    const struct proc_cause *c = s->cause;
+    const char *n = number(s, c->tries + 1), *most = number(s, c->tries_max);
+    bool is_due = c->next_try_s <= s->now_s;
+    const char *wait = span(s, c->next_try_s - s->now_s);
+
+    if (why_is_used_up(c))
+        say(s, USED_UP, PHRASE_ARGS(number(s, c->tries), wait));
+    else if (c->tries_max > 0)
+        say(s, is_due ? NEXT_OF_NOW : NEXT_OF,
+            is_due ? PHRASE_ARGS(n, most) : PHRASE_ARGS(n, wait, most));
+    else
+        say(s, is_due ? NEXT_TRY_NOW : NEXT_TRY, PHRASE_ARGS(n, wait));
+}
+
+/* What comes next for one that should run and does not; but nobody pulls up what runs once. */
+static void say_next(struct sentence *s)
+{
+    const struct proc_cause *c = s->cause;
+
+    if (c->has_finished)
+        return;
+    if (!s->view->hosted)
+        say(s, NOBODY, NULL);
+    else if (c->next_try_s > 0)
+        say_try(s);
+    else
+        say(s, c->tries_max ? WAITING : NO_RETRIES, NULL);
+}
+
+static void say_restarts(struct sentence *s)
+{
+    int64_t n = s->view->restarts;
+
+    if (n <= 0)
+        return;
+    say(s, n == 1 ? RESTARTED_ONCE : RESTARTED, PHRASE_ARGS(number(s, n)));
+    if (s->cause->exit_s > 0)
+        say(s, n == 1 ? AFTER : AGAIN, PHRASE_ARGS(exit_text(s)));
+}
+
+static void say_running(struct sentence *s)
+{
+    const struct proc_view *v = s->view;
+    const struct proc_cause *c = s->cause;
+    const char *pid = number(s, v->pid);
+
+    if (v->pid <= 0)
+        say(s, RUNNING, NULL);
+    else if (c->since_s > 0)
+        say(s, RUNNING_FOR, PHRASE_ARGS(ago(s, c->since_s), pid));
+    else
+        say(s, RUNNING_AS, PHRASE_ARGS(pid));
+    if (misses_instances(v))
+        say(s, INSTANCES, PHRASE_ARGS(number(s, c->instances), number(s, c->instances_wanted)));
+    if (v->wanted == PROC_STOPPED)
+        say(s, SHOULD_NOT, NULL);
+    else if (!v->hosted)
+        say(s, UNHOSTED, NULL);
+    say_restarts(s);
+    say_failed(s);
+}
+
+static void say_stopped(struct sentence *s)
+{
+    const struct proc_cause *c = s->cause;
+
+    if (c->since_s > 0)
+        say(s, STOPPED_FOR, PHRASE_ARGS(ago(s, c->since_s)));
+    else
+        say(s, STOPPED, NULL);
+}
+
+static void say_finished(struct sentence *s)
+{
+    int64_t exit_s = s->cause->exit_s, start_s = s->view->last_start_s;
+    int64_t when_s = exit_s > start_s ? exit_s : start_s; /* the exit may be of a run before */
+
+    if (when_s > 0)
+        say(s, FINISHED_AGO, PHRASE_ARGS(ago(s, when_s)));
+    else
+        say(s, FINISHED, NULL);
+}
+
+static void say_given_up(struct sentence *s)
+{
+    const struct proc_cause *c = s->cause;
+
+    say(s, c->tries == 1 ? GIVEN_UP_ONCE : GIVEN_UP, PHRASE_ARGS(number(s, c->tries)));
+    say_ended(s, SEMICOLON);
+    say_failed(s);
+}
+
+static void say_not_running(struct sentence *s)
+{
+    const struct proc_view *v = s->view;
+
+    if (!v->last_start_s && !s->cause->exit_s && !has_failed(s->cause))
+        say(s, NEVER, NULL);
+    else
+        say(s, NOT_RUNNING, NULL);
+    say_ended(s, COMMA);
+    say_failed(s);
+    if (v->wanted == PROC_RUNNING)
+        say_next(s);
+}
+
+/* What is done to it is what counts, and what led to it if it is our own doing. */
+static void say_doing(struct sentence *s)
+{
+    const struct proc_cause *c = s->cause;
+    const char *n = number(s, c->tries), *most = number(s, c->tries_max);
+
+    buf_puts(s->to, ops[c->doing].doing[s->lang]);
+    if (s->view->status == PROC_RUNNING || !s->view->hosted || c->tries <= 0)
+        return;
+    say(s, c->tries_max > 0 ? THIS_OF : THIS_TRY, PHRASE_ARGS(n, most));
+    say_ended(s, SEMICOLON);
+    say_failed(s);
+}
+
+static void say_all(struct sentence *s)
+{
+    const struct proc_view *v = s->view;
+
+    if (is_in_work(s->cause))
+        say_doing(s);
+    else if (v->status == PROC_RUNNING)
+        say_running(s);
+    else if (is_finished(v))
+        say_finished(s);
+    else if (s->cause->has_given_up)
+        say_given_up(s);
+    else if (v->wanted == PROC_STOPPED && !failure_stands(v))
+        say_stopped(s);
+    else
+        say_not_running(s);
+}
+
+void why_write(const struct proc_view *v, enum lang lang, int64_t now_s, struct buf *to)
+{
+    struct sentence s = { .view = v, .cause = &v->cause, .lang = lang, .now_s = now_s, .to = to };
+
+    say_all(&s);
+    arena_free(&s.arena);
+}
+
+/* Its times are told as they were then: what was to come in 7 s has come or not. */
+void why_write_away(const struct proc_view *v, enum lang lang, int64_t since_s, int64_t now_s,
+                    struct buf *to)
+{
+    struct sentence s = { .view = v, .cause = &v->cause, .lang = lang, .now_s = now_s, .to = to };
+
+    if (since_s > 0)
+        say(&s, AWAY_FOR, PHRASE_ARGS(ago(&s, since_s)));
+    else
+        say(&s, AWAY, NULL);
+    s.now_s = since_s > 0 ? since_s : now_s;
+    say_all(&s);
+    arena_free(&s.arena);
+}

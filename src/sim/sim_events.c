@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* sim_events.c - see sim_events.h. */
+#include "sim/sim_events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "server/events.h"
+#include "sim/sim_in.h"
+
+/* A compaction writes those that wait once more. */
+void sim_events_told(struct sim *s, int host, int64_t id)
+{
+    struct sim_events *e = &s->events[host];
+
+    for (size_t i = e->n; i-- > 0 && e->told[i].id >= id;) {
+        if (e->told[i].id == id)
+            return;
+    }
+    if (e->n && id <= e->told[e->n - 1].id)
+        sim_fail(s, "host %d: event %lld comes after a later one", host, (long long)id);
+    if ((e->n & (e->n - 1)) == 0)
+        e->told = xresize(e->told, (e->n ? e->n * 2 : 1) * sizeof(*e->told));
+    e->told[e->n++] = (struct sim_event){ .id = id };
+    s->report.events++;
+}
+
+static struct sim_event *find_told(struct sim_events *e, int64_t id)
+{
+    for (size_t i = e->n; i-- > 0;) {
+        if (e->told[i].id == id)
+            return &e->told[i];
+    }
+    return NULL;
+}
+
+void sim_events_power_lost(struct sim *s, int host, int64_t id)
+{
+    struct sim_event *told = find_told(&s->events[host], id);
+
+    if (told)
+        told->is_void = true;
+}
+
+/* A server that has just started remembers of no event that it has it. */
+void sim_events_session(struct sim *s, int host, int64_t epoch)
+{
+    struct sim_events *e = &s->events[host];
+
+    if (e->server_life != s->server_life)
+        e->taken = 0;
+    e->server_life = s->server_life;
+    e->epoch = epoch;
+}
+
+static void write_down(struct sim *s, int host, const struct message_event *m)
+{
+    struct sim_events *e = &s->events[host];
+    struct sim_event *told = find_told(e, m->id);
+
+    sim_trace(s, "server: event %lld of host %d: %s", (long long)m->id, host, m->text);
+    if (m->id <= e->taken)
+        sim_fail(s, "host %d: event %lld is written out of order", host, (long long)m->id);
+    e->taken = m->id;
+    if (!strcmp(m->name, "agent_events_lost")) {
+        e->lost += strtoll(m->text, NULL, 10);
+        e->gap = m->id > e->gap ? m->id : e->gap;
+        s->report.event_gaps++;
+    } else if (told) {
+        told->is_written = true;
+    } else {
+        sim_fail(s, "host %d: event %lld was never told", host, (long long)m->id);
+    }
+}
+
+bool sim_events_heard(struct sim *s, int host, int64_t epoch, const struct message_event *m,
+                      int64_t *ret_id)
+{
+    struct sim_events *e = &s->events[host];
+    enum events_place place = events_place(e->taken, m);
+
+    if (epoch != e->epoch || e->server_life != s->server_life || place == EVENTS_EARLY)
+        return false;
+    if (place == EVENTS_NEXT && sim_chance(s, 10))
+        return false; /* the disk is full */
+    if (place == EVENTS_NEXT)
+        write_down(s, host, m);
+    *ret_id = e->taken;
+    return true;
+}
+
+void sim_events_check(struct sim *s, int host)
+{
+    const struct sim_events *e = &s->events[host];
+    int64_t missing = 0;
+
+    for (size_t i = 0; i < e->n; i++) {
+        const struct sim_event *told = &e->told[i];
+
+        if (told->is_written || told->is_void)
+            continue;
+        missing++;
+        if (told->id > e->gap)
+            sim_fail(s, "host %d: event %lld is lost", host, (long long)told->id);
+    }
+    if (missing > e->lost)
+        sim_fail(s, "host %d: %lld events are lost, and only %lld said to be", host,
+                 (long long)missing, (long long)e->lost);
+}

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: MIT */
+/* core_rig.h - the agent's core with a made-up host around it: as many processes as a test
+ * names, whose commands do what the test says and when it says so.  Time passes only in
+ * rig_pass(). */
+#ifndef TESTS_LIB_CORE_RIG_H
+#define TESTS_LIB_CORE_RIG_H
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* cmocka.h needs those before it. */
+#include <cmocka.h>
+
+#include "agent/core.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "model/code.h"
+
+enum { RIG_PROCS = 64, RIG_ASKS = 4096, RIG_RECORDS = 4096, RIG_STEP_MS = 100 };
+
+/* A process, and what its commands will do. */
+struct rig_proc {
+    char name[32];
+    int64_t pid;           /* 0: it does not run */
+    int status;            /* of its commands */
+    const char *output;    /* and what they say */
+    bool hangs;            /* its commands do not end, until rig_end() */
+    bool is_foreground;    /* its start command is the process */
+    bool is_idle;          /* its commands change nothing */
+    bool ignores_term;     /* it does not mind SIGTERM */
+    const char *elsewhere; /* what is found instead of it */
+    struct core_ident more[4];
+    size_t n_more;      /* others that fit */
+    struct err failure; /* code not 0: its commands can not even begin */
+    uint64_t run;       /* its command that runs now; 0: none */
+    int64_t run_pid;
+    int runs, signals;
+    bool is_watched, has_view;
+    struct proc_view view; /* as it was told last */
+    struct arena arena;
+};
+
+struct rig_result {
+    int64_t item, code;
+    char text[600];
+    char others[64];
+    bool hosted;
+    int64_t wanted, pid;
+};
+
+struct rig {
+    struct core *core;
+    struct arena arena;
+    int64_t now_ms, wall_ms;
+    uint64_t mark;
+    int64_t next_pid, next_item;
+    bool is_blind;          /* nobody can say who is there */
+    int64_t last_instances; /* so many were looked for last */
+    bool is_doubtful;       /* what was asked last */
+    struct rig_proc procs[RIG_PROCS];
+    size_t n_procs;
+    struct {
+        bool is_run;
+        uint64_t id;
+        struct rig_proc *proc;
+        char what[16];
+        struct core_ident known, self;
+    } asks[RIG_ASKS]; /* not answered yet, oldest first */
+    size_t n_asks;
+    struct rig_result results[RIG_ASKS];
+    size_t n_results, n_stored;
+    char order[RIG_ASKS][32]; /* whose commands were begun, in this order */
+    size_t n_order;
+    char events[256][40];
+    size_t n_events;
+    int64_t event_id;
+    struct {
+        unsigned type;
+        char *json;
+    } records[RIG_RECORDS];
+    size_t n_records;
+};
+
+static struct rig rig;
+
+static inline struct rig_proc *rig_proc(const char *name)
+{
+    for (size_t i = 0; i < rig.n_procs; i++) {
+        if (!strcmp(rig.procs[i].name, name))
+            return &rig.procs[i];
+    }
+    assert_true(rig.n_procs < RIG_PROCS);
+    snprintf(rig.procs[rig.n_procs].name, sizeof(rig.procs[0].name), "%s", name);
+    rig.procs[rig.n_procs].output = "";
+    return &rig.procs[rig.n_procs++];
+}
+
+/* ---- hands */
+
+static inline uint64_t rig_journal(void *arg, unsigned type, const struct shape *s,
+                                   const void *record, bool durable)
+{
+    struct buf json = { 0 };
+
+    (void)arg;
+    (void)durable;
+    assert_true(rig.n_records < RIG_RECORDS);
+    shape_write(s, record, &json);
+    rig.records[rig.n_records].type = type;
+    rig.records[rig.n_records++].json = xmemdup(buf_data(&json), json.len);
+    buf_free(&json);
+    return ++rig.mark;
+}
+
+static inline void rig_take_view(const struct proc_view *v)
+{
+    struct rig_proc *p = rig_proc(v->name);
+
+    arena_reset(&p->arena);
+    p->view = *v;
+    p->has_view = true;
+    proc_view_keep(&p->view, &p->arena);
+}
+
+static inline void rig_take_result(const struct message_result *r)
+{
+    struct rig_result *to = &rig.results[rig.n_results++];
+
+    assert_true(rig.n_results <= RIG_ASKS);
+    *to = (struct rig_result){ .item = r->item,
+                               .code = r->code,
+                               .hosted = r->view.hosted,
+                               .wanted = r->view.wanted,
+                               .pid = r->view.pid };
+    snprintf(to->text, sizeof(to->text), "%s", r->text);
+    snprintf(to->others, sizeof(to->others), "%s", r->view.others);
+}
+
+static inline void rig_take_event(const struct message_event *e)
+{
+    assert_true(rig.n_events < ARRAY_LEN(rig.events));
+    snprintf(rig.events[rig.n_events++], sizeof(rig.events[0]), "%s", e->name);
+    rig.event_id = e->id;
+}
+
+static inline void rig_send(void *arg, unsigned type, const struct shape *s, const void *message)
+{
+    const struct message_processes *m = message;
+
+    (void)arg;
+    (void)s;
+    if (type == MESSAGE_RESULT)
+        rig_take_result(message);
+    else if (type == MESSAGE_EVENT)
+        rig_take_event(message);
+    for (size_t i = 0; type == MESSAGE_PROCESSES && i < m->list.n; i++)
+        rig_take_view((const struct proc_view *)m->list.items + i);
+}
+
+static inline void rig_ask(bool is_run, uint64_t id, const char *name, const char *what)
+{
+    assert_true(rig.n_asks < RIG_ASKS);
+    rig.asks[rig.n_asks].is_run = is_run;
+    rig.asks[rig.n_asks].id = id;
+    rig.asks[rig.n_asks].proc = rig_proc(name);
+    snprintf(rig.asks[rig.n_asks++].what, sizeof(rig.asks[0].what), "%s", what);
+}
+
+static inline void rig_run(void *arg, const struct core_run *run)
+{
+    (void)arg;
+    rig_ask(true, run->id, run->name, run->what);
+    snprintf(rig.order[rig.n_order++], sizeof(rig.order[0]), "%s", run->name);
+    rig_proc(run->name)->runs++;
+}
+
+static inline void rig_adopt(void *arg, const struct core_adopt *a)
+{
+    struct rig_proc *p = rig_proc(a->name);
+
+    (void)arg;
+    if (p->run_pid == a->ident.pid)
+        p->run = a->id;
+    else
+        rig_ask(false, a->id, a->name, "gone");
+}
+
+static inline void rig_end_run(void *arg, uint64_t id)
+{
+    (void)arg;
+    rig_ask(false, id, "", "end");
+}
+
+static inline void rig_probe(void *arg, const struct core_look *look)
+{
+    (void)arg;
+    rig_ask(false, look->id, look->name, "probe");
+    rig.asks[rig.n_asks - 1].known = look->known;
+    rig.asks[rig.n_asks - 1].self = look->self;
+    rig.last_instances = look->instances;
+    rig.is_doubtful = look->is_doubtful;
+}
+
+static inline void rig_watch(void *arg, struct core_ident ident)
+{
+    (void)arg;
+    for (size_t i = 0; i < rig.n_procs; i++)
+        rig.procs[i].is_watched |= rig.procs[i].pid == ident.pid;
+}
+
+static inline void rig_signal(void *arg, struct core_ident ident, int number, bool with_children)
+{
+    (void)arg;
+    (void)with_children;
+    for (size_t i = 0; i < rig.n_procs; i++) {
+        struct rig_proc *p = &rig.procs[i];
+
+        if (p->pid != ident.pid)
+            continue;
+        p->signals++;
+        if (number == SIGKILL || !p->ignores_term)
+            rig_ask(false, (uint64_t)number, p->name, "die");
+    }
+}
+
+static const struct core_hands rig_hands = { rig_journal, rig_send,  rig_run,   rig_adopt,
+                                             rig_end_run, rig_probe, rig_watch, rig_signal };
+
+/* ---- what happens */
+
+static inline void rig_die(struct rig_proc *p, int status)
+{
+    struct core_ident gone = { p->pid, 1 };
+
+    if (!p->pid)
+        return;
+    p->pid = 0;
+    if (p->is_watched)
+        core_on_exit(rig.core, gone, status, rig.now_ms);
+    p->is_watched = false;
+}
+
+static inline void rig_come_up(struct rig_proc *p, int64_t pid)
+{
+    p->pid = pid;
+    p->is_watched = false;
+}
+
+/* The command that runs now ends. */
+static inline void rig_end(struct rig_proc *p, int status)
+{
+    uint64_t run = p->run;
+
+    p->run = 0;
+    p->run_pid = 0;
+    core_on_run_end(rig.core, run, status, p->output, rig.now_ms);
+}
+
+static inline void rig_do(struct rig_proc *p, const char *what)
+{
+    bool stops = !strcmp(what, "stop") || !strcmp(what, "kill") || !strcmp(what, "restart");
+
+    if (p->status || p->is_idle)
+        return;
+    if (stops)
+        rig_die(p, CORE_SIGNALED + SIGTERM);
+    if (!strcmp(what, "start") || !strcmp(what, "restart"))
+        rig_come_up(p, p->is_foreground ? p->run_pid : ++rig.next_pid);
+}
+
+static inline void rig_begin_run(struct rig_proc *p, uint64_t id, const char *what)
+{
+    struct core_began began = { .ident = { ++rig.next_pid, 1 }, .fits = p->is_foreground };
+
+    if (p->failure.code) {
+        core_on_run(rig.core, id, NULL, &p->failure, rig.now_ms);
+        return;
+    }
+    p->run = id;
+    p->run_pid = began.ident.pid;
+    core_on_run(rig.core, id, &began, NULL, rig.now_ms);
+    if (p->hangs)
+        return;
+    rig_do(p, what);
+    if (!p->is_foreground || strcmp(what, "start") != 0)
+        rig_end(p, p->status);
+}
+
+static inline void rig_answer_probe(struct rig_proc *p, uint64_t id, int64_t self)
+{
+    bool runs = p->pid && !p->elsewhere && (!self || self == p->pid);
+    struct core_ident all[1 + ARRAY_LEN(p->more)];
+    struct core_probe probe = { .found = runs           ? FOUND_IT
+                                         : p->elsewhere ? FOUND_ANOTHER
+                                                        : FOUND_NOTHING,
+                                .ident = { runs ? p->pid : 0, runs },
+                                .why = p->elsewhere ? p->elsewhere : "there is no pid file" };
+
+    shape_defaults(&proc_view_shape, &probe.view);
+    all[0] = probe.ident;
+    memcpy(all + 1, p->more, sizeof(p->more));
+    probe.all = runs ? all : all + 1;
+    probe.n_all = p->n_more + (runs ? 1 : 0);
+    core_on_probe(rig.core, id, &probe, rig.now_ms);
+}
+
+static inline void rig_end_late(uint64_t id)
+{
+    for (size_t i = 0; i < rig.n_procs; i++) {
+        if (rig.procs[i].run == id)
+            rig_end(&rig.procs[i], CORE_SIGNALED + SIGKILL);
+    }
+}
+
+/* Answers what was asked for first. */
+static inline void rig_answer(void)
+{
+    struct rig_proc *p = rig.asks[0].proc;
+    uint64_t id = rig.asks[0].id;
+    int64_t self = rig.asks[0].self.pid;
+    bool is_run = rig.asks[0].is_run;
+    char what[16];
+
+    memcpy(what, rig.asks[0].what, sizeof(what));
+    memmove(rig.asks, rig.asks + 1, --rig.n_asks * sizeof(rig.asks[0]));
+    rig.asks[rig.n_asks].self = rig.asks[rig.n_asks].known = (struct core_ident){ 0 };
+    if (is_run)
+        rig_begin_run(p, id, what);
+    else if (!strcmp(what, "probe"))
+        rig_answer_probe(p, id, self);
+    else if (!strcmp(what, "die"))
+        rig_die(p, CORE_SIGNALED + (int)id);
+    else if (!strcmp(what, "gone"))
+        core_on_run_end(rig.core, id, CORE_STATUS_UNKNOWN, "", rig.now_ms);
+    else
+        rig_end_late(id);
+}
+
+static inline void rig_take_events(void)
+{
+    const struct message_event_ref ref = { rig.event_id };
+
+    rig.event_id = 0;
+    if (ref.id)
+        core_on_message(rig.core, MESSAGE_EVENT_STORED, &ref, rig.now_ms);
+}
+
+static inline void rig_store_results(void)
+{
+    for (; rig.n_stored < rig.n_results; rig.n_stored++) {
+        const struct message_ref ref = { "T", rig.results[rig.n_stored].item };
+
+        core_on_message(rig.core, MESSAGE_STORED, &ref, rig.now_ms);
+    }
+}
+
+/* Everything that is asked for happens, in no time. */
+static inline void rig_settle(void)
+{
+    uint64_t mark;
+
+    do {
+        mark = rig.mark;
+        core_on_durable(rig.core, mark, rig.now_ms);
+        while (rig.n_asks && !rig.is_blind)
+            rig_answer();
+        core_tell_now(rig.core);
+        rig_take_events();
+        rig_store_results();
+        assert_true(core_has_sound_slots(rig.core));
+    } while (mark != rig.mark);
+}
+
+static inline void rig_pass(int64_t ms)
+{
+    rig_settle();
+    for (int64_t until_ms = rig.now_ms + ms; rig.now_ms < until_ms;) {
+        rig.now_ms += RIG_STEP_MS;
+        rig.wall_ms += RIG_STEP_MS;
+        core_on_time(rig.core, rig.now_ms, rig.wall_ms);
+        rig_settle();
+    }
+}
+
+/* ---- what is asked of it */
+
+static inline struct message_command rig_command(int64_t op, const char *name)
+{
+    struct message_command m = { .task = "T",
+                                 .item = ++rig.next_item,
+                                 .op = op,
+                                 .deadline_ms = rig.now_ms + 300 * 1000,
+                                 .meta = { "space", name, { 0 } } };
+
+    shape_defaults(&proc_spec_shape, &m.spec);
+    m.spec.has_identity = m.spec.has_control = PRESENCE_GIVEN;
+    m.spec.identity = (struct proc_identity){ "", "d", "/srv", "/srv/pid", "", "", "root" };
+    m.spec.control.start_cmd = "start";
+    return m;
+}
+
+static inline void rig_tell(const struct message_command *m)
+{
+    core_on_message(rig.core, MESSAGE_COMMAND, m, rig.now_ms);
+}
+
+static inline int64_t rig_operate(int64_t op, const char *name)
+{
+    struct message_command m = rig_command(op, name);
+
+    rig_tell(&m);
+    return m.item;
+}
+
+/* NULL: not yet. */
+static inline const struct rig_result *rig_result(int64_t item)
+{
+    for (size_t i = 0; i < rig.n_results; i++) {
+        if (rig.results[i].item == item)
+            return &rig.results[i];
+    }
+    return NULL;
+}
+
+static inline int64_t rig_code(int64_t item)
+{
+    const struct rig_result *r = rig_result(item);
+
+    return r ? r->code : CODE_WAITING;
+}
+
+static inline const struct proc_cause *rig_cause(const char *name)
+{
+    core_tell_now(rig.core);
+    assert_true(rig_proc(name)->has_view);
+    return &rig_proc(name)->view.cause;
+}
+
+static inline int rig_running(void)
+{
+    int n = 0;
+
+    for (size_t i = 0; i < rig.n_procs; i++)
+        n += rig.procs[i].run != 0;
+    return n;
+}
+
+static inline int rig_count_events(const char *name)
+{
+    int n = 0;
+
+    for (size_t i = 0; i < rig.n_events; i++)
+        n += !strcmp(rig.events[i], name);
+    return n;
+}
+
+/* ---- lives */
+
+static inline void rig_welcome(void)
+{
+    const struct message_welcome m = { .version = 1, .epoch = 1, .server_ms = rig.now_ms };
+
+    core_on_message(rig.core, MESSAGE_WELCOME, &m, rig.now_ms);
+}
+
+static inline int rig_set_up(void **state)
+{
+    (void)state;
+    memset(&rig, 0, sizeof(rig));
+    rig.now_ms = 5000;
+    rig.wall_ms = 1700000000000;
+    rig.next_pid = 1000;
+    rig.core = core_new(&rig_hands, NULL, rig.now_ms, rig.wall_ms);
+    core_start(rig.core, true, rig.now_ms, rig.wall_ms);
+    rig_welcome();
+    return 0;
+}
+
+/* The agent is killed, or the host: the next one reads what this one has written. */
+static inline void rig_crash(bool same_boot)
+{
+    size_t n = rig.n_records;
+    struct err err;
+
+    core_free(rig.core);
+    rig.core = core_new(&rig_hands, NULL, rig.now_ms, rig.wall_ms);
+    rig.n_asks = 0;
+    for (size_t i = 0; i < rig.n_procs; i++) {
+        rig.procs[i].is_watched = false;
+        if (!same_boot)
+            rig.procs[i].pid = rig.procs[i].run_pid = 0;
+        rig.procs[i].run = 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (core_replay(rig.core, rig.records[i].type, rig.records[i].json,
+                        strlen(rig.records[i].json), &err))
+            fail_msg("%s", err.text);
+    }
+    core_start(rig.core, same_boot, rig.now_ms, rig.wall_ms);
+    rig_welcome();
+}
+
+static inline int rig_tear_down(void **state)
+{
+    (void)state;
+    core_free(rig.core);
+    for (size_t i = 0; i < rig.n_records; i++)
+        free(rig.records[i].json);
+    for (size_t i = 0; i < rig.n_procs; i++)
+        arena_free(&rig.procs[i].arena);
+    return 0;
+}
+
+#define RIG_TEST(name) cmocka_unit_test_setup_teardown(name, rig_set_up, rig_tear_down)
+
+#endif

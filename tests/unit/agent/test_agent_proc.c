@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* The agent and its file .proc: whose word counts after the host went down, and of several
+ * with the same key. */
+#include "agent/agent_proc.h"
+
+#include <pwd.h>
+
+#include "agent/agent.h"
+#include "agent/agent_disk.h"
+#include "agent/journal.h"
+#include "base/loop.h"
+#include "model/code.h"
+#include "tests/lib/agent_world.h"
+#include "tests/lib/folder.h"
+
+enum { TURN_MS = 20, PATIENCE_MS = 30 * 1000 };
+
+static struct rig {
+    char dir[64], proc[96], bad[96], journal[96], user[64];
+    struct loop *loop;
+    struct agent *agent;
+    int64_t item;
+} rig;
+
+static void on_send(void *arg, unsigned type, const struct shape *s, const void *message)
+{
+    (void)arg;
+    (void)type;
+    (void)s;
+    (void)message;
+}
+
+static void start_agent(void)
+{
+    const struct agent_options o = { .dir = rig.dir, .output_max_bytes = 1 << 20, .send = on_send };
+    const struct message_welcome welcome = { .version = 1,
+                                             .epoch = 1,
+                                             .server_ms = clock_mono_ms(&clock_system) };
+    struct err err = { 0 };
+
+    assert_int_equal(loop_new(&clock_system, &rig.loop, &err), 0);
+    if (agent_new(rig.loop, NULL, &o, &rig.agent, &err))
+        fail_msg("%s", err.text);
+    agent_on_up(rig.agent, &welcome);
+}
+
+static void stop_agent(void)
+{
+    agent_free(rig.agent);
+    loop_free(rig.loop);
+    rig.agent = NULL;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&rig, 0, sizeof(rig));
+    snprintf(rig.user, sizeof(rig.user), "%s", getpwuid(geteuid())->pw_name);
+    snprintf(rig.dir, sizeof(rig.dir), "/tmp/agent-XXXXXX");
+    assert_non_null(mkdtemp(rig.dir));
+    snprintf(rig.proc, sizeof(rig.proc), "%s/.proc", rig.dir);
+    snprintf(rig.bad, sizeof(rig.bad), "%s/.proc.bad", rig.dir);
+    snprintf(rig.journal, sizeof(rig.journal), "%s/journal", rig.dir);
+    start_agent();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    if (rig.agent)
+        stop_agent();
+    world_remove(rig.dir);
+    return 0;
+}
+
+/* ---- what is asked for, and what comes of it */
+
+static void host(const char *name, const char *index_key)
+{
+    struct message_command m = { .task = "GSETASK:S:1",
+                                 .item = ++rig.item,
+                                 .op = PROC_OP_HOST,
+                                 .deadline_ms = clock_mono_ms(&clock_system) + 60 * 1000,
+                                 .meta = { "space", name, { 0 } } };
+
+    shape_defaults(&proc_spec_shape, &m.spec);
+    m.spec.has_identity = m.spec.has_control = PRESENCE_GIVEN;
+    m.spec.identity.index_key = index_key;
+    m.spec.identity.proc_name = "nobody-is-called-so";
+    m.spec.identity.setup_path = rig.dir;
+    m.spec.identity.pid_path = world_text("%s/pid", rig.dir);
+    m.spec.identity.user = rig.user;
+    m.spec.control.start_cmd = world_text("true for %s", name);
+    agent_on_message(rig.agent, MESSAGE_COMMAND, &m);
+}
+
+static bool is_listed(const char *name)
+{
+    char *text = folder_text(rig.proc);
+    bool is = strstr(text, world_text("\"startCmd\":\"true for %s\"", name)) != NULL;
+
+    free(text);
+    return is;
+}
+
+#define TURN_UNTIL(condition)                                                                      \
+    do {                                                                                           \
+        int64_t end_ = clock_mono_ms(&clock_system) + PATIENCE_MS;                                 \
+        struct err err_;                                                                           \
+                                                                                                   \
+        while (!(condition) && clock_mono_ms(&clock_system) < end_)                                \
+            assert_int_equal(loop_turn(rig.loop, TURN_MS, &err_), 0);                              \
+        if (!(condition))                                                                          \
+            fail_msg("never came true: %s", #condition);                                           \
+    } while (0)
+
+static int pass_over(void *arg, uint8_t type, const char *body, size_t n, struct err *err)
+{
+    (void)arg;
+    (void)type;
+    (void)body;
+    (void)n;
+    (void)err;
+    return 0;
+}
+
+static void put_into_another_boot(void)
+{
+    struct journal_report report;
+    struct journal *journal;
+    struct err err = { 0 };
+
+    if (journal_open(rig.journal, pass_over, NULL, &journal, &report, &err))
+        fail_msg("%s", err.text);
+    journal_append(journal, RECORD_BOOT, "another", strlen("another"));
+    assert_int_equal(journal_flush(journal, &err), 0);
+    journal_close(journal);
+}
+
+/* ---- the host went down */
+
+/* The journal was on the disk, that the file was renamed was not. */
+static void an_older_list_that_a_loss_of_power_brings_back_says_nothing(void **state)
+{
+    struct buf journal = { 0 };
+    struct err err = { 0 };
+    char *older, *bad;
+
+    (void)state;
+    host("first", "");
+    TURN_UNTIL(is_listed("first"));
+    older = folder_text(rig.proc);
+    host("second", "");
+    TURN_UNTIL(is_listed("second"));
+    assert_int_equal(file_read(rig.journal, 1 << 20, &journal, &err), 0);
+    stop_agent();
+    folder_put(rig.journal, 0600, buf_data(&journal), journal.len);
+    folder_put(rig.proc, 0600, older, strlen(older));
+    put_into_another_boot();
+    start_agent();
+    TURN_UNTIL(is_listed("first") && is_listed("second"));
+    bad = folder_text(rig.bad);
+    assert_string_equal(bad, older);
+    free(bad);
+    free(older);
+    buf_free(&journal);
+}
+
+/* Whoever edits it while the host is down, or before it was, is heard. */
+static void after_a_clean_end_one_put_back_is_an_edit(void **state)
+{
+    char *older;
+
+    (void)state;
+    host("first", "");
+    TURN_UNTIL(is_listed("first"));
+    older = folder_text(rig.proc);
+    host("second", "");
+    TURN_UNTIL(is_listed("second"));
+    stop_agent();
+    folder_put(rig.proc, 0600, older, strlen(older));
+    put_into_another_boot();
+    start_agent();
+    host("third", "");
+    TURN_UNTIL(is_listed("third"));
+    assert_true(is_listed("first"));
+    assert_false(is_listed("second"));
+    assert_int_equal(access(rig.bad, F_OK), -1);
+    free(older);
+}
+
+/* ---- one key */
+
+/* The file as somebody writes it who takes one out. */
+static void take_out(const char *value_key)
+{
+    struct arena a = { 0 };
+    struct buf text = { 0 };
+    struct procfile file;
+    struct proc_record *records;
+    struct err err = { 0 };
+    size_t n = 0;
+
+    assert_int_equal(procfile_load(rig.proc, &text, &err), 0);
+    assert_int_equal(procfile_read(buf_data(&text), text.len, &a, &file, &err), 0);
+    records = file.records.items;
+    for (size_t i = 0; i < file.records.n; i++) {
+        if (strcmp(records[i].value_key, value_key) != 0)
+            records[n++] = records[i];
+    }
+    assert_int_equal(n, file.records.n - 1);
+    buf_truncate(&text, 0);
+    procfile_write(records, n, &text);
+    folder_put(rig.proc, 0600, buf_data(&text), text.len);
+    buf_free(&text);
+    arena_free(&a);
+}
+
+static void processes_with_the_same_key_are_not_taken_for_one(void **state)
+{
+    (void)state;
+    host("first", "key");
+    host("second", "key");
+    host("key", "");
+    host("other", "space:key");
+    host("goes", "");
+    TURN_UNTIL(is_listed("first") && is_listed("second") && is_listed("goes") && is_listed("key") &&
+               is_listed("other"));
+    stop_agent();
+    take_out("space:goes");
+    start_agent();
+    host("last", "");
+    TURN_UNTIL(is_listed("last"));
+    assert_true(is_listed("first") && is_listed("second") && is_listed("key") &&
+                is_listed("other"));
+    assert_false(is_listed("goes"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_older_list_that_a_loss_of_power_brings_back_says_nothing),
+        TEST(after_a_clean_end_one_put_back_is_an_edit),
+        TEST(processes_with_the_same_key_are_not_taken_for_one),
+    };
+
+    return cmocka_run_group_tests_name("agent_proc", tests, NULL, NULL);
+}

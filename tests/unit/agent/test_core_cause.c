@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/* The facts behind why a process is as it is. */
+#include "tests/lib/core_rig.h"
+
+static int64_t wall_s(void)
+{
+    return rig.wall_ms / 1000;
+}
+
+static void start_ok(const char *name)
+{
+    int64_t item = rig_operate(PROC_OP_START, name);
+
+    rig_pass(6000);
+    assert_int_equal(rig_code(item), CODE_OK);
+}
+
+static void how_it_ended_is_known(void **state)
+{
+    static const struct {
+        int status;
+        int64_t code, signal;
+        bool core;
+    } cases[] = {
+        { 0, 0, 0, false },
+        { 3, 3, 0, false },
+        { CORE_SIGNALED + SIGSEGV, -1, SIGSEGV, false },
+        { CORE_DUMPED + SIGABRT, -1, SIGABRT, true },
+        { CORE_STATUS_UNKNOWN, -1, 0, false },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct proc_cause *c;
+        int64_t pid;
+
+        rig_set_up(state);
+        start_ok("p");
+        pid = rig_proc("p")->pid;
+        rig_pass(50 * 1000);
+        rig_die(rig_proc("p"), cases[i].status);
+        c = rig_cause("p");
+        assert_int_equal(c->exit_s, wall_s());
+        assert_int_equal(c->exit_pid, pid);
+        assert_int_equal(c->exit_code, cases[i].code);
+        assert_int_equal(c->exit_signal, cases[i].signal);
+        assert_int_equal(c->exit_core, cases[i].core);
+        assert_false(c->exit_oom);
+        rig_tear_down(state);
+    }
+}
+
+static void what_it_said_last_comes_later_and_is_the_last_lines(void **state)
+{
+    const struct proc_cause *c;
+    struct core_ident ident;
+
+    (void)state;
+    start_ok("p");
+    ident = (struct core_ident){ rig_proc("p")->pid, 1 };
+    rig_die(rig_proc("p"), CORE_SIGNALED + SIGKILL);
+    rig_settle();
+    core_on_said(rig.core, (struct core_ident){ ident.pid, 2 }, "another's", true, rig.now_ms);
+    assert_string_equal(rig_cause("p")->output, "");
+    core_on_said(rig.core, ident, "one\ntwo\nthree\nfour\n\n", true, rig.now_ms);
+    c = rig_cause("p");
+    assert_string_equal(c->output, "two\nthree\nfour");
+    assert_true(c->exit_oom);
+    rig_pass(20 * 1000); /* it was restarted meanwhile: that is why */
+    c = rig_cause("p");
+    assert_int_equal(rig_proc("p")->view.status, PROC_RUNNING);
+    assert_int_equal(c->exit_signal, SIGKILL);
+    assert_string_equal(c->output, "two\nthree\nfour");
+    rig_die(rig_proc("p"), 7);
+    c = rig_cause("p");
+    assert_int_equal(c->exit_code, 7);
+    assert_false(c->exit_oom);
+    assert_string_equal(c->output, "");
+}
+
+static void a_text_without_end_is_cut_at_a_character(void **state)
+{
+    char text[4096] = "";
+    struct core_ident ident;
+    size_t n = 0;
+
+    (void)state;
+    start_ok("p");
+    ident = (struct core_ident){ rig_proc("p")->pid, 1 };
+    rig_die(rig_proc("p"), 1);
+    text[n++] = 'x';
+    while (n + 3 < sizeof(text)) {
+        memcpy(text + n, "中", 3);
+        n += 3;
+    }
+    core_on_said(rig.core, ident, text, false, rig.now_ms);
+    n = strlen(rig_cause("p")->output);
+    assert_in_range(n, WHY_OUTPUT_BYTES - 3, WHY_OUTPUT_BYTES);
+    assert_memory_equal(rig_cause("p")->output, "中", 3);
+}
+
+static void a_failed_start_of_something_unknown_leaves_a_trace(void **state)
+{
+    int64_t item;
+    const struct proc_cause *c;
+    const struct proc_view *v = &rig_proc("p")->view;
+
+    (void)state;
+    rig_proc("p")->status = 7;
+    rig_proc("p")->output = "no such file\n";
+    item = rig_operate(PROC_OP_START, "p");
+    rig_pass(6000);
+    assert_int_equal(rig_code(item), CODE_COMMAND);
+    rig_crash(true); /* it is in the journal, too */
+    memset(&rig_proc("p")->view, 0, sizeof(*v));
+    core_on_message(rig.core, MESSAGE_WELCOME, &(struct message_welcome){ .wants_processes = true },
+                    rig.now_ms);
+    c = rig_cause("p");
+    assert_false(v->hosted);
+    assert_int_equal(v->wanted, PROC_UNREGISTERED);
+    assert_int_equal(v->status, PROC_STOPPED);
+    assert_int_equal(c->failed_op, PROC_OP_START);
+    assert_int_equal(c->failed_code, CODE_COMMAND);
+    assert_true(c->failed_s > 0);
+    assert_string_equal(c->failed_text, "the command ended with exit code 7");
+    assert_string_equal(c->output, "no such file");
+    rig_proc("p")->status = 0;
+    start_ok("p");
+    c = rig_cause("p");
+    assert_int_equal(c->failed_s, 0);
+    assert_int_equal(c->failed_code, 0);
+    assert_string_equal(c->failed_text, "");
+}
+
+/* Nobody has said what it is, or there is no such operation: that is no process. */
+static void what_makes_no_sense_leaves_no_trace(void **state)
+{
+    struct message_command m = rig_command(PROC_OP_START, "p");
+
+    (void)state;
+    m.spec.control.start_cmd = "";
+    rig_tell(&m);
+    rig_operate(PROC_OP_QUERY, "p");
+    rig_operate(PROC_OP_RELOAD, "p");
+    rig_operate(5, "p");
+    rig_settle();
+    assert_int_equal(rig.n_results, 4);
+    rig_proc("p")->has_view = false;
+    core_on_message(rig.core, MESSAGE_WELCOME, &(struct message_welcome){ .wants_processes = true },
+                    rig.now_ms);
+    assert_false(rig_proc("p")->has_view);
+}
+
+static void what_was_found_instead_is_said(void **state)
+{
+    (void)state;
+    rig_proc("p")->elsewhere = "pid file /srv/pid names 12, which is java, not d";
+    rig_operate(PROC_OP_START, "p");
+    rig_pass(6000);
+    assert_int_equal(rig_cause("p")->failed_code, CODE_CHECK);
+    assert_string_equal(
+        rig_cause("p")->failed_text,
+        "not alive at the post-check: pid file /srv/pid names 12, which is java, not d");
+}
+
+static void tries_are_counted_and_the_next_is_announced(void **state)
+{
+    const struct proc_cause *c;
+
+    (void)state;
+    start_ok("p");
+    assert_int_equal(rig_cause("p")->tries, 0);
+    assert_int_equal(rig_cause("p")->tries_max, 4);
+    rig_proc("p")->status = 9;
+    rig_die(rig_proc("p"), 1);
+    rig_settle(); /* the first comes at once, and fails */
+    c = rig_cause("p");
+    assert_int_equal(c->tries, 1);
+    assert_int_equal(c->next_try_s, wall_s() + 10);
+    assert_int_equal(c->failed_code, CODE_COMMAND);
+    rig_pass(11 * 1000);
+    assert_int_equal(rig_cause("p")->tries, 2);
+    rig_pass(120 * 1000);
+    c = rig_cause("p");
+    assert_int_equal(c->tries, 4);
+    assert_int_equal(c->next_try_s, 0);
+    assert_true(c->has_given_up);
+    assert_int_equal(c->exit_code, 1);
+    assert_false(rig_proc("p")->view.hosted);
+    assert_int_equal(rig_proc("p")->view.wanted, PROC_RUNNING);
+    rig_proc("p")->status = 0;
+    rig_operate(PROC_OP_HOST, "p");
+    rig_settle();
+    assert_false(rig_cause("p")->has_given_up);
+    rig_pass(6000);
+    assert_int_equal(rig_proc("p")->view.status, PROC_RUNNING);
+    assert_int_equal(rig_cause("p")->failed_code, 0);
+    assert_int_equal(rig_cause("p")->exit_code, 1); /* why it was restarted */
+}
+
+static void what_takes_its_time_is_seen_at_work(void **state)
+{
+    struct message_command stop = rig_command(PROC_OP_STOP, "p");
+
+    (void)state;
+    start_ok("p");
+    assert_int_equal(rig_cause("p")->doing, -1);
+    rig_proc("p")->ignores_term = true;
+    rig_tell(&stop);
+    rig_pass(1500);
+    assert_int_equal(rig_cause("p")->doing, PROC_OP_STOP);
+    rig_die(rig_proc("p"), 0);
+    rig_settle();
+    assert_int_equal(rig_cause("p")->doing, -1);
+}
+
+static void since_when_it_runs_or_not(void **state)
+{
+    int64_t began_s, ended_s;
+
+    (void)state;
+    began_s = wall_s();
+    start_ok("p");
+    assert_in_range(rig_cause("p")->since_s, began_s, wall_s());
+    rig_pass(100 * 1000);
+    rig_crash(true); /* the agent is another one; the process is not */
+    rig_settle();
+    core_on_message(rig.core, MESSAGE_WELCOME, &(struct message_welcome){ .wants_processes = true },
+                    rig.now_ms);
+    assert_in_range(rig_cause("p")->since_s, began_s, began_s + 6);
+    rig_operate(PROC_OP_STOP, "p");
+    rig_settle();
+    ended_s = wall_s();
+    rig_pass(5000);
+    assert_int_equal(rig_cause("p")->since_s, ended_s);
+}
+
+/* Seen while it was still forking: its end is not the process's. */
+static void the_end_of_a_launcher_is_not_the_end_of_the_process(void **state)
+{
+    struct rig_proc *p = rig_proc("p");
+
+    (void)state;
+    start_ok("p");
+    rig_die(p, 5);
+    p->hangs = true;
+    rig_settle();
+    rig_come_up(p, p->run_pid); /* the command looks like the process, */
+    rig_pass(1500);
+    assert_int_equal(rig_proc("p")->view.status, PROC_RUNNING);
+    rig_die(p, 0); /* but was its launcher */
+    assert_int_equal(rig_cause("p")->exit_code, 0);
+    rig_come_up(p, 7777);
+    rig_end(p, 0);
+    p->hangs = false;
+    rig_pass(6000);
+    assert_int_equal(rig_proc("p")->view.pid, 7777);
+    assert_int_equal(rig_cause("p")->exit_code, 5);
+}
+
+static void the_facts_survive_the_agent(void **state)
+{
+    struct core_ident ident;
+    const struct proc_cause *c;
+
+    (void)state;
+    start_ok("p");
+    ident = (struct core_ident){ rig_proc("p")->pid, 1 };
+    rig_proc("p")->status = 1;
+    rig_die(rig_proc("p"), CORE_DUMPED + SIGSEGV);
+    core_on_said(rig.core, ident, "last words", false, rig.now_ms);
+    rig_settle();
+    rig_crash(true);
+    core_on_message(rig.core, MESSAGE_WELCOME, &(struct message_welcome){ .wants_processes = true },
+                    rig.now_ms);
+    c = rig_cause("p");
+    assert_int_equal(c->exit_signal, SIGSEGV);
+    assert_true(c->exit_core);
+    assert_string_equal(c->output, "last words");
+    assert_int_equal(c->tries, 1);
+    assert_int_equal(c->failed_code, CODE_COMMAND);
+}
+
+/* A host that was started anew: what ran is gone, nobody knows how. */
+static void after_a_reboot_it_is_known_that_it_ended(void **state)
+{
+    (void)state;
+    start_ok("p");
+    rig_crash(false);
+    rig_pass(6000);
+    assert_int_equal(rig_proc("p")->view.status, PROC_RUNNING);
+    assert_int_equal(rig_cause("p")->exit_code, -1);
+    assert_true(rig_cause("p")->exit_s > 0);
+}
+
+/* All that fit are listed; fewer than expected is a fact, and nothing is done about it. */
+static void where_several_are_expected_all_are_counted(void **state)
+{
+    struct message_command m = rig_command(PROC_OP_START, "p");
+    struct rig_proc *p = rig_proc("p");
+    int64_t item;
+
+    (void)state;
+    m.spec.extra.instances = 4;
+    rig_tell(&m);
+    rig_pass(6000);
+    p->more[0].pid = 811;
+    p->more[1].pid = 812;
+    p->n_more = 2;
+    item = rig_operate(PROC_OP_QUERY, "p"); /* who asks need not say it again */
+    rig_settle();
+    assert_int_equal(rig.last_instances, 4);
+    assert_string_equal(rig_result(item)->others, "811 812");
+    assert_int_equal(rig_result(item)->pid, p->pid);
+    core_tell_now(rig.core);
+    assert_int_equal(rig_cause("p")->instances, 3);
+    assert_int_equal(rig_cause("p")->instances_wanted, 4);
+    rig_pass(60 * 1000);
+    assert_int_equal(p->runs, 1);
+    rig_operate(PROC_OP_QUERY, "q");
+    rig_settle();
+    assert_int_equal(rig.last_instances, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(how_it_ended_is_known),
+        RIG_TEST(what_it_said_last_comes_later_and_is_the_last_lines),
+        RIG_TEST(a_text_without_end_is_cut_at_a_character),
+        RIG_TEST(a_failed_start_of_something_unknown_leaves_a_trace),
+        RIG_TEST(what_makes_no_sense_leaves_no_trace),
+        RIG_TEST(what_was_found_instead_is_said),
+        RIG_TEST(tries_are_counted_and_the_next_is_announced),
+        RIG_TEST(what_takes_its_time_is_seen_at_work),
+        RIG_TEST(since_when_it_runs_or_not),
+        RIG_TEST(the_end_of_a_launcher_is_not_the_end_of_the_process),
+        RIG_TEST(the_facts_survive_the_agent),
+        RIG_TEST(after_a_reboot_it_is_known_that_it_ended),
+        RIG_TEST(where_several_are_expected_all_are_counted),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

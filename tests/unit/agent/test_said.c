@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/* What processes say, in the whole agent with real processes: agent_said.c, agent_trim.c. */
+#include <pwd.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <time.h>
+#include <utime.h>
+
+#include "agent/agent.h"
+#include "base/loop.h"
+#include "link/output.h"
+#include "model/code.h"
+#include "tests/lib/agent_world.h"
+
+enum { TURN_MS = 20, PATIENCE_MS = 60 * 1000, MAX_BYTES = 256 * 1024 };
+
+static struct rig {
+    char dir[64], data[96], user[64];
+    struct loop *loop;
+    struct agent *agent;
+    int64_t item;
+    bool has_result, is_running, is_oom;
+    int64_t code, pid;
+    char text[4096];
+    char output[2048]; /* of the last process that was told of, why */
+    struct message_log log;
+    char said[LOG_MAX_BYTES * 3];
+} rig;
+
+static void take_log(const struct message_log *m)
+{
+    rig.log = *m;
+    snprintf(rig.said, sizeof(rig.said), "%s", m->output);
+    snprintf(rig.text, sizeof(rig.text), "%s", m->text);
+}
+
+static void take_result(const struct message_result *m)
+{
+    rig.has_result = true;
+    rig.code = m->code;
+    rig.pid = m->view.pid;
+    snprintf(rig.text, sizeof(rig.text), "%s", m->text);
+}
+
+static void on_send(void *arg, unsigned type, const struct shape *s, const void *message)
+{
+    const struct message_processes *p = message;
+
+    (void)arg, (void)s;
+    if (type == MESSAGE_LOG)
+        take_log(message);
+    if (type == MESSAGE_RESULT)
+        take_result(message);
+    if (type == MESSAGE_PROCESSES && p->list.n) {
+        const struct proc_view *v = (const struct proc_view *)p->list.items + p->list.n - 1;
+
+        rig.pid = v->pid;
+        rig.is_running = v->status == PROC_RUNNING;
+        rig.is_oom = v->cause.exit_oom;
+        snprintf(rig.output, sizeof(rig.output), "%s", v->cause.output ? v->cause.output : "");
+    }
+}
+
+static void start_agent(void)
+{
+    const struct agent_options o = { .dir = rig.data,
+                                     .output_max_bytes = MAX_BYTES,
+                                     .send = on_send };
+    struct message_welcome welcome = { .version = 1, .epoch = 1, .wants_processes = true };
+    struct err err = { 0 };
+
+    assert_int_equal(loop_new(&clock_system, &rig.loop, &err), 0);
+    if (agent_new(rig.loop, NULL, &o, &rig.agent, &err))
+        fail_msg("%s", err.text);
+    welcome.server_ms = clock_mono_ms(&clock_system);
+    agent_on_up(rig.agent, &welcome);
+}
+
+static void stop_agent(void)
+{
+    agent_free(rig.agent);
+    loop_free(rig.loop);
+    rig.agent = NULL;
+}
+
+static void turn(void)
+{
+    struct err err;
+
+    assert_int_equal(loop_turn(rig.loop, TURN_MS, &err), 0);
+}
+
+#define TURN_UNTIL(condition)                                                                      \
+    do {                                                                                           \
+        int64_t end_ = clock_mono_ms(&clock_system) + PATIENCE_MS;                                 \
+                                                                                                   \
+        while (!(condition) && clock_mono_ms(&clock_system) < end_)                                \
+            turn();                                                                                \
+        if (!(condition))                                                                          \
+            fail_msg("never came true: %s", #condition);                                           \
+    } while (0)
+
+static struct proc_spec spec_of(const char *name, const char *start)
+{
+    struct proc_spec s;
+
+    shape_defaults(&proc_spec_shape, &s);
+    s.has_identity = s.has_control = s.has_policy = PRESENCE_GIVEN;
+    s.identity.proc_name = "victim";
+    s.identity.setup_path = rig.dir;
+    s.identity.pid_path = world_text("%s/%s.pid", rig.dir, name);
+    s.identity.user = rig.user;
+    s.control.start_cmd = start;
+    s.policy.start_check_s = s.policy.stop_check_s = 1;
+    s.policy.start_interval_s = 1;
+    s.policy.has_start_check = s.policy.has_stop_check = PRESENCE_GIVEN;
+    s.policy.has_interval = PRESENCE_GIVEN;
+    return s;
+}
+
+static void operate(int64_t op, const char *name, const struct proc_spec *spec, int code)
+{
+    const struct message_command m = { .task = "T",
+                                       .item = ++rig.item,
+                                       .op = op,
+                                       .deadline_ms = clock_mono_ms(&clock_system) + 60 * 1000,
+                                       .meta = { "space", name, { 0 } },
+                                       .spec = *spec };
+
+    rig.has_result = false;
+    agent_on_message(rig.agent, MESSAGE_COMMAND, &m);
+    TURN_UNTIL(rig.has_result);
+    if (rig.code != code)
+        fail_msg("operation %d on %s: %d %s", (int)op, name, (int)rig.code, rig.text);
+}
+
+/* The answer is there at once. */
+static const char *ask(const char *name, const char *what, int64_t lines, int64_t at)
+{
+    const struct message_log_ask m = { .id = ++rig.item,
+                                       .space = "space",
+                                       .name = name,
+                                       .what = what,
+                                       .lines = lines,
+                                       .at = at,
+                                       .max_bytes = LOG_MAX_BYTES };
+
+    agent_on_message(rig.agent, MESSAGE_LOG_ASK, &m);
+    assert_int_equal(rig.log.id, m.id);
+    return rig.said;
+}
+
+static int set_up(void **state)
+{
+    const struct passwd *user = getpwuid(geteuid());
+
+    (void)state;
+    memset(&rig, 0, sizeof(rig));
+    snprintf(rig.user, sizeof(rig.user), "%s", user->pw_name);
+    snprintf(rig.dir, sizeof(rig.dir), "/tmp/said-XXXXXX");
+    assert_non_null(mkdtemp(rig.dir));
+    assert_int_equal(chmod(rig.dir, 0755), 0);
+    snprintf(rig.data, sizeof(rig.data), "%s/data", rig.dir);
+    world_copy_victim(world_text("%s/victim", rig.dir));
+    return 0;
+}
+
+static bool kill_child(void *arg, pid_t pid)
+{
+    (void)arg;
+    world_kill(pid);
+    return true;
+}
+
+static int tear_down(void **state)
+{
+    struct err err;
+
+    (void)state;
+    sys_fault("any", 0, 0);
+    if (rig.agent)
+        stop_agent();
+    do {
+        assert_int_equal(procfs_each_child(getpid(), kill_child, NULL, &err), 0);
+    } while (waitpid(-1, NULL, 0) > 0);
+    world_remove(rig.dir);
+    return 0;
+}
+
+/* ---- last words */
+
+static void last_words_are_those_of_the_one_that_died(void **state)
+{
+    struct proc_spec s =
+        spec_of("fore", "echo a; echo b; echo c; echo I am $$; exec ./victim > /dev/null");
+    char words[64];
+    int64_t pid;
+
+    (void)state;
+    start_agent();
+    operate(PROC_OP_START, "fore", &s, CODE_OK);
+    pid = rig.pid;
+    snprintf(words, sizeof(words), "b\nc\nI am %lld", (long long)pid);
+    world_kill(pid);
+    TURN_UNTIL(rig.is_running && rig.pid != pid && !strncmp(rig.output, words, strlen(words)));
+    assert_int_equal(rig.log.id, 0);
+    assert_non_null(strstr(ask("fore", "", 0, -1), words)); /* and the next one said its own */
+    assert_non_null(strstr(rig.said, world_text("I am %lld\n", (long long)rig.pid)));
+}
+
+static void a_daemon_has_last_words_too(void **state)
+{
+    static const char start[] = "echo begun; ./victim --daemonize --print 'I was here' --pid-file "
+                                "daemon.pid";
+    struct proc_spec s = spec_of("daemon", start);
+    int64_t pid;
+
+    (void)state;
+    start_agent();
+    operate(PROC_OP_START, "daemon", &s, CODE_OK);
+    pid = rig.pid;
+    world_kill(pid);
+    TURN_UNTIL(strstr(rig.output, "I was here\n"));
+    TURN_UNTIL(rig.is_running && rig.pid != pid);
+}
+
+static void what_an_earlier_run_said_are_not_its_words(void **state)
+{
+    struct proc_spec s = spec_of("p", "test -f loud && echo loud; exec ./victim > /dev/null");
+    int64_t pid;
+
+    (void)state;
+    world_write(world_text("%s/loud", rig.dir), "");
+    start_agent();
+    operate(PROC_OP_START, "p", &s, CODE_OK);
+    assert_int_equal(unlink(world_text("%s/loud", rig.dir)), 0);
+    pid = rig.pid;
+    world_kill(pid);
+    TURN_UNTIL(rig.is_running && rig.pid != pid && !strncmp(rig.output, "loud", 4));
+    pid = rig.pid;
+    world_kill(pid);
+    TURN_UNTIL(rig.is_running && rig.pid != pid);
+    assert_string_equal(rig.output, "");
+    assert_string_equal(ask("p", "", 0, -1), "loud\n");
+}
+
+/* The kernel's count, as we say it is, in a namespace of our own; false: we may not. */
+static bool set_kills(int kills)
+{
+    const char *path = world_text("%s/vmstat", rig.dir);
+    static bool is_ours;
+
+    world_write(path, world_text("nr_free_pages 1\noom_kill %d\nnuma_hit 2\n", kills));
+    is_ours =
+        is_ours || (!unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+                    !mount(path, "/proc/vmstat", NULL, MS_BIND, NULL));
+    return is_ours;
+}
+
+static void the_kernels_kill_is_told_from_others(void **state)
+{
+    struct proc_spec s = spec_of("p", "exec ./victim");
+    int64_t pid;
+
+    (void)state;
+    if (!set_kills(3))
+        skip();
+    start_agent();
+    operate(PROC_OP_START, "p", &s, CODE_OK);
+    assert_true(set_kills(4));
+    pid = rig.pid;
+    world_kill(pid);
+    TURN_UNTIL(rig.is_running && rig.pid != pid && rig.is_oom);
+    pid = rig.pid;
+    world_kill(pid); /* this one was an administrator's */
+    TURN_UNTIL(rig.is_running && rig.pid != pid);
+    assert_false(rig.is_oom);
+    assert_true(set_kills(5));
+    operate(PROC_OP_KILL, "p", &s, CODE_OK);
+    TURN_UNTIL(!rig.is_running && *rig.output); /* its pid, which the victim says */
+    assert_false(rig.is_oom);
+}
+
+/* ---- answers */
+
+static void who_asks_gets_what_was_said(void **state)
+{
+    struct proc_spec s = spec_of("p", "echo one; echo two; echo three; exec ./victim > /dev/null");
+
+    (void)state;
+    start_agent();
+    ask("p", "", 3, -1);
+    assert_int_equal(rig.log.code, ERR_NOT_FOUND);
+    assert_non_null(strstr(rig.text, "space:p: no output of it is kept on this host"));
+    operate(PROC_OP_START, "p", &s, CODE_OK);
+    assert_string_equal(ask("p", "", 2, -1), "two\nthree\n");
+    assert_int_equal(rig.log.code, 0);
+    assert_int_equal(rig.log.next, 14);
+    assert_string_equal(ask("p", "", 0, 4), "two\nthree\n");
+    assert_string_equal(ask("p", "", 0, 14), "");
+    assert_false(rig.log.has_gap);
+    assert_string_equal(ask("p", "", 0, 1000), "one\ntwo\nthree\n");
+    assert_true(rig.log.has_gap);
+    ask("p", "../p", 0, -1);
+    assert_int_equal(rig.log.code, CODE_PARAM);
+}
+
+static void each_command_has_words_of_its_own(void **state)
+{
+    struct proc_spec s = spec_of("p", "echo started; exec ./victim > /dev/null");
+
+    (void)state;
+    s.control.reload_cmd = "echo not now; exit 3";
+    s.control.stop_cmd = "echo stopping; kill $(cat p.pid)";
+    start_agent();
+    operate(PROC_OP_START, "p", &s, CODE_OK);
+    operate(PROC_OP_RELOAD, "p", &s, CODE_COMMAND);
+    assert_non_null(strstr(rig.text, "[not now\n]")); /* its own, and nothing else */
+    operate(PROC_OP_RELOAD, "p", &s, CODE_COMMAND);
+    assert_non_null(strstr(rig.text, "[not now\n]"));
+    operate(PROC_OP_STOP, "p", &s, CODE_OK);
+    assert_string_equal(ask("p", "", 0, -1), "started\n");
+    assert_string_equal(ask("p", "reload", 0, -1), "not now\nnot now\n");
+    assert_string_equal(ask("p", "stop", 0, -1), "stopping\n");
+    ask("p", "kill", 0, -1);
+    assert_int_equal(rig.log.code, ERR_NOT_FOUND);
+}
+
+static void a_file_that_was_swapped_is_not_read(void **state)
+{
+    const char *path = world_text("%s/output/space%%3Ap", rig.data);
+    struct proc_spec s = spec_of("p", "echo started; exec ./victim > /dev/null");
+
+    (void)state;
+    start_agent();
+    assert_int_equal(symlink("/etc/passwd", path), 0);
+    ask("p", "", 0, -1);
+    assert_int_equal(rig.log.code, ERR_SYSTEM);
+    assert_string_equal(rig.said, "");
+    operate(PROC_OP_START, "p", &s, CODE_COMMAND);
+    assert_non_null(strstr(rig.text, "output of space:p"));
+}
+
+/* ---- bounds */
+
+static int64_t size_of(const char *name)
+{
+    struct stat st;
+
+    return stat(world_text("%s/output/%s", rig.data, name), &st) ? -1 : st.st_size;
+}
+
+static void a_flood_is_held(void **state)
+{
+    struct proc_spec s = spec_of("p", "exec ./victim --flood");
+
+    (void)state;
+    start_agent();
+    operate(PROC_OP_START, "p", &s, CODE_OK);
+    TURN_UNTIL((ask("p", "", 1, -1), rig.log.next > 16 * MAX_BYTES));
+    assert_string_not_equal(rig.said, "");
+    operate(PROC_OP_KILL, "p", &s, CODE_OK);
+    TURN_UNTIL(size_of("space%3Ap") <= MAX_BYTES);
+    assert_in_range(size_of("space%3Ap.1"), 1, MAX_BYTES + 64);
+    assert_int_equal(size_of("space%3Ap.2"), -1);
+}
+
+static void put_file(const char *name, int days)
+{
+    const char *path = world_text("%s/output/%s", rig.data, name);
+    const time_t at = time(NULL) - days * 24 * 3600;
+
+    world_write(path, "old\n");
+    assert_int_equal(utime(path, &(struct utimbuf){ at, at }), 0);
+}
+
+/* Where there is no inotify, with the ticks; and by then what nobody knows is old enough. */
+static void all_is_looked_at_now_and_then(void **state)
+{
+    struct proc_spec s = spec_of("p", "echo begun; exec ./victim --flood=1000000");
+
+    (void)state;
+    sys_fault("inotify", 1, EMFILE);
+    start_agent();
+    assert_true(sys_fault_hit());
+    operate(PROC_OP_START, "p", &s, CODE_OK);
+    put_file("gone%3Ap", 8);
+    put_file("gone%3Ap.1", 8);
+    put_file("gone%3Ap~stop", 8);
+    put_file("gone%3Aq", 6);
+    put_file("space%3Ap~stop", 30);
+    TURN_UNTIL(size_of("space%3Ap.1") > 0 && size_of("gone%3Ap") < 0);
+    TURN_UNTIL(size_of("gone%3Ap.1") < 0 && size_of("gone%3Ap~stop") < 0);
+    assert_int_equal(size_of("gone%3Aq"), 4);
+    assert_int_equal(size_of("space%3Ap~stop"), 4);
+    assert_true(size_of("space%3Ap") <= MAX_BYTES);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(last_words_are_those_of_the_one_that_died),
+        TEST(a_daemon_has_last_words_too),
+        TEST(what_an_earlier_run_said_are_not_its_words),
+        TEST(the_kernels_kill_is_told_from_others),
+        TEST(who_asks_gets_what_was_said),
+        TEST(each_command_has_words_of_its_own),
+        TEST(a_file_that_was_swapped_is_not_read),
+        TEST(a_flood_is_held),
+        TEST(all_is_looked_at_now_and_then),
+    };
+
+    return cmocka_run_group_tests_name("said", tests, NULL, NULL);
+}
