@@ -252,15 +252,19 @@ static int read_checked(const struct walk *w, int64_t *ret_pid, struct err *err)
     return 0;
 }
 
+static int walk_and_read(struct walk *w, const char *path, uid_t uid, int64_t *ret_pid,
+                         struct err *err)
+{
+    if (walk_to_end(w, path, err) || check_file(w, uid, err))
+        return -1;
+    return read_checked(w, ret_pid, err);
+}
+
 int pidfile_read(const char *path, uid_t uid, int64_t *ret_pid, struct err *err)
 {
     struct walk w = { .at = -1 };
-    int result = walk_to_end(&w, path, err);
+    int result = walk_and_read(&w, path, uid, ret_pid, err);
 
-    if (!result)
-        result = check_file(&w, uid, err);
-    if (!result)
-        result = read_checked(&w, ret_pid, err);
     sys_close(w.at);
     return result;
 }
@@ -279,24 +283,47 @@ static int check_folder(const struct walk *w, uid_t uid, struct err *err)
     return 0;
 }
 
-/* What is there is left alone, but for the name of a process that is gone. */
-static int make_room(const struct walk *w, const char *path, const char *name, uid_t uid,
-                     struct err *err)
+/* Whoever reads meanwhile finds the one number or the other: the first one counts. */
+static int write_over(const struct walk *file, int64_t pid, struct err *err)
+{
+    char self[64], text[32];
+    int n = snprintf(text, sizeof(text), "%lld\n", (long long)pid), fd, result = 0;
+
+    snprintf(self, sizeof(self), "/proc/self/fd/%d", file->at);
+    fd = sys_open(self, O_WRONLY | O_NOCTTY, 0);
+    if (fd < 0)
+        return err_sys(err, "pid file %s", file->shown);
+    if (sys_pwrite(fd, text, (size_t)n, 0) != n || sys_ftruncate(fd, n))
+        result = err_sys(err, "pid file %s", file->shown);
+    sys_close(fd);
+    return result;
+}
+
+/* What is there is left alone, but for the name of a process that is gone.  A file of the
+ * user's own, under this name alone, is then written over: a thousand new ones in the
+ * place of old ones cost some file systems more than what they are for. */
+static int replace(const struct walk *folder, struct walk *file, const char *path, const char *name,
+                   uid_t uid, int64_t pid, bool *ret_is_written, struct err *err)
 {
     struct procfs_stat st;
     struct err why;
-    int64_t pid;
+    int64_t old;
 
-    if (pidfile_read(path, uid, &pid, &why)) {
+    *ret_is_written = false;
+    if (walk_and_read(file, path, uid, &old, &why)) {
         if (why.code == ERR_NOT_FOUND)
             return 0;
         *err = why;
         return -1;
     }
-    if (!procfs_stat((pid_t)pid, &st, &why) || why.code != ERR_NOT_FOUND)
-        return err_set(err, ERR_CONFLICT, "pid file %s is there already", w->shown);
-    if (sys_unlinkat(w->at, name))
-        return err_sys(err, "pid file %s: remove the old one", w->shown);
+    if (!procfs_stat((pid_t)old, &st, &why) || why.code != ERR_NOT_FOUND)
+        return err_set(err, ERR_CONFLICT, "pid file %s is there already", folder->shown);
+    if (file->at_stat.st_uid == uid && file->at_stat.st_nlink == 1) {
+        *ret_is_written = true;
+        return write_over(file, pid, err);
+    }
+    if (sys_unlinkat(folder->at, name))
+        return err_sys(err, "pid file %s: remove the old one", folder->shown);
     return 0;
 }
 
@@ -319,9 +346,10 @@ static int create(const struct walk *w, const char *name, uid_t uid, gid_t gid, 
 
 int pidfile_write(const char *path, uid_t uid, gid_t gid, int64_t pid, struct err *err)
 {
-    struct walk w = { .at = -1 };
+    struct walk w = { .at = -1 }, file = { .at = -1 };
     const char *slash = strrchr(path, '/');
     char folder[PATH_MAX];
+    bool is_written = false;
     int result;
 
     if (path[0] != '/' || !slash[1] || slash - path >= (ptrdiff_t)sizeof(folder) - 1)
@@ -332,9 +360,10 @@ int pidfile_write(const char *path, uid_t uid, gid_t gid, int64_t pid, struct er
     if (!result)
         result = check_folder(&w, uid, err);
     if (!result)
-        result = make_room(&w, path, slash + 1, uid, err);
-    if (!result)
+        result = replace(&w, &file, path, slash + 1, uid, pid, &is_written, err);
+    if (!result && !is_written)
         result = create(&w, slash + 1, uid, gid, pid, err);
+    sys_close(file.at);
     sys_close(w.at);
     return result;
 }

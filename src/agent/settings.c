@@ -32,7 +32,7 @@ static const struct field log_fields[] = {
 static const struct shape log_shape = { "log", sizeof(((struct agent_settings *)0)->log), log_fields };
 
 static const struct field output_fields[] = {
-    { "max_bytes", .type = FIELD_INT, IN(output, max_bytes), .min = 16384, .max = (int64_t)1 << 40,
+    { "max_bytes", .type = FIELD_INT, IN(output, max_bytes), .min = 16384, .max = 256 << 20,
       .fallback = 10 << 20, .doc = "most that is kept of what a process says; as much again of what was before" },
     { 0 },
 };

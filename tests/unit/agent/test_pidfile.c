@@ -251,6 +251,49 @@ static void only_the_pid_of_one_that_is_gone_gives_way(void **state)
     assert_int_equal(pidfile_write("/", 0, 0, 4711, &err), -1);
 }
 
+/* A file that is the user's own is written over; one that has another name besides, or
+ * another owner, gives way to a new one and stays as it is. */
+static void only_a_file_of_ones_own_is_written_over(void **state)
+{
+    static const struct {
+        bool has_link;
+        uid_t owner, user;
+        bool is_same;
+    } cases[] = {
+        { false, 0, 0, true },
+        { true, 0, 0, false },
+        { false, 0, 12345, false },
+        { false, 12345, 12345, true },
+    };
+    struct world *w = *state;
+    const char *path = world_text("%s/o.pid", w->dir), *other = world_text("%s/p.pid", w->dir);
+    struct spawn_result r = world_start(w, w->root, "./victim");
+    struct err err = { 0 };
+
+    assert_int_equal(ident_signal(r.pidfd, SIGKILL, &err), 0);
+    assert_int_equal(world_end(&r).kind, END_SIGNAL);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *old = world_text("%lld and more\n", (long long)r.id.pid);
+        struct stat before, after;
+
+        world_write(path, old);
+        assert_int_equal(chown(path, cases[i].owner, cases[i].owner), 0);
+        if (cases[i].has_link)
+            assert_int_equal(link(path, other), 0);
+        assert_int_equal(stat(path, &before), 0);
+        assert_int_equal(pidfile_write(path, cases[i].user, cases[i].user, 42, &err), 0);
+        assert_int_equal(stat(path, &after), 0);
+        assert_string_equal(world_read(path), "42\n");
+        assert_int_equal(after.st_uid, cases[i].user);
+        if (cases[i].is_same)
+            assert_int_equal(before.st_ino, after.st_ino);
+        if (cases[i].has_link)
+            assert_string_equal(world_read(other), old);
+        unlink(other);
+        unlink(path);
+    }
+}
+
 static void a_pid_that_can_not_be_written_leaves_nothing(void **state)
 {
     struct world *w = *state;
@@ -302,6 +345,7 @@ int main(void)
         TEST(what_can_not_be_reached_in_one_step_is_walked_to),
         TEST(a_pid_is_left_only_where_nobody_else_can_meddle),
         TEST(only_the_pid_of_one_that_is_gone_gives_way),
+        TEST(only_a_file_of_ones_own_is_written_over),
         TEST(a_pid_that_can_not_be_written_leaves_nothing),
     };
 
