@@ -59,7 +59,6 @@ struct world {
             fail_msg("never came true: %s", #condition);                                           \
     } while (0)
 
-/* build/X/tests/victim, beside the test itself. */
 /* Kills one process, dead or alive; never everybody, whatever a failed test hands us. */
 static inline void world_kill(int64_t pid)
 {
@@ -67,26 +66,28 @@ static inline void world_kill(int64_t pid)
     assert_true(!kill((pid_t)pid, SIGKILL) || errno == ESRCH);
 }
 
-static inline void world_victim_path(char *to, size_t size)
+/* build/X/tests/victim, beside the test itself; read once, because a test that has made
+ * itself a mount namespace may see another path there. */
+static inline const char *world_victim_path(void)
 {
-    ssize_t n = readlink("/proc/self/exe", to, size - 1);
+    static char path[512];
     char *slash;
 
-    assert_true(n > 0);
-    to[n] = '\0';
-    slash = strrchr(to, '/');
-    snprintf(slash, size - (size_t)(slash - to), "/victim");
+    if (*path)
+        return path;
+    assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+    slash = strrchr(path, '/');
+    snprintf(slash, sizeof(path) - (size_t)(slash - path), "/victim");
+    return path;
 }
 
 /* A copy of the victim under another name, for processes to be told apart by. */
 static inline void world_copy_victim(const char *to)
 {
-    char from[512];
     struct stat st;
     int in, out;
 
-    world_victim_path(from, sizeof(from));
-    in = open(from, O_RDONLY | O_CLOEXEC);
+    in = open(world_victim_path(), O_RDONLY | O_CLOEXEC);
     out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
     assert_true(in >= 0 && out >= 0);
     assert_int_equal(fstat(in, &st), 0);
