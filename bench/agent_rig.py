@@ -203,7 +203,7 @@ class Home:
     def __init__(self, board):
         self.board, self.folder = board, pathlib.Path(tempfile.mkdtemp(dir=board.folder))
         self.port, self.link_port = free_ports(2)
-        self.programs = []
+        self.programs, self.limited = [], 0
         self.server = self.launch("holdfast-server", "--listen", f"127.0.0.1:{self.port}",
                                   "--link-listen", f"127.0.0.1:{self.link_port}",
                                   "--data-dir", self.folder / "server", "--log-file", self.folder / "server.log")
@@ -263,11 +263,13 @@ class Home:
 
     def request(self, i, op, daemonized):
         home = str(self.board.home(i))
+        resource = {"cpu": 90, "mem": 90} if i < self.limited else {}
         return {"meta": {"namespace": "bench", "name": f"work-{i:05}"}, "op_type": op,
                 "hosts": [{"ip": IP, "bk_cloud_id": 0}],
                 "spec": {"identity": {"proc_name": WORK, "setup_path": home,
                                       "pid_path": str(self.board.pid_file(i)), "user": "root"},
                          "control": {"start_cmd": self.board.command(i, daemonized), "stop_cmd": ""},
+                         "resource": resource,
                          "alive_monitor_policy": {"auto_type": 1, "start_check_secs": 1, "start_retries": 1000,
                                                   "start_interval": 1, "op_timeout": 60},
                          "holdfast": {"keep_trying": True}}}

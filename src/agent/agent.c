@@ -11,14 +11,20 @@
 #include <unistd.h>
 
 #include "agent/agent_in.h"
+#include "agent/core_use.h"
 #include "base/mem.h"
 #include "base/sys.h"
+#include "base/time.h"
 
 enum { RETRY_MS = 1000, TICK_MS = 10 * 1000, ACT_TEXT_BYTES = 512 };
 
 /* Acts carried out before the loop has its turn, and operations after which memory goes
  * back to the system, when none is left. */
 enum { ACTS_AT_ONCE = 32, OPS_TRIM = 250 };
+
+/* How long a check waits while commands are being started, and how many are made in a turn
+ * when they have waited so long. */
+enum { CHECK_WAIT_MS = 1000, CHECKS_AT_ONCE = 2 };
 
 int64_t agent_now_ms(struct agent *a)
 {
@@ -46,7 +52,8 @@ void agent_retry(struct agent *a)
 
 bool agent_is_busy(const struct agent *a)
 {
-    return !TAILQ_EMPTY(&a->acts) || !TAILQ_EMPTY(&a->runs) || !TAILQ_EMPTY(&a->starting);
+    return !TAILQ_EMPTY(&a->acts) || !TAILQ_EMPTY(&a->runs) || !TAILQ_EMPTY(&a->starting) ||
+           !TAILQ_EMPTY(&a->checks);
 }
 
 struct act *act_new(struct agent *a, enum act_kind kind)
@@ -141,6 +148,7 @@ static void on_user(struct agent *a, struct job *job)
         job->has_failed = false;
     hear_user(&a->acts, job);
     hear_user(&a->runs, job);
+    hear_user(&a->checks, job);
     agent_wake(a);
 }
 
@@ -155,10 +163,13 @@ static void on_job(struct agent *a, struct job *job)
 {
     if (job->act)
         on_started(a, job->act);
+    else if (job->name)
+        local_on_name(a->local, job->name);
     else if (job->user_name)
         on_user(a, job);
     else
         disk_on_sync(a, &job->sync);
+    free(job->name);
     free(job->user_name);
     free(job);
 }
@@ -180,12 +191,11 @@ static bool is_waiting(struct agent *a, const struct act *act, int64_t now_ms)
 }
 
 /* What comes of one is at the end of the lists. */
-static void carry_out_all(struct agent *a, int64_t now_ms)
+static void carry_out_all(struct agent *a, const struct act_list *list, int left, int64_t now_ms)
 {
     struct act *act, *next;
-    int left = ACTS_AT_ONCE;
 
-    for (act = TAILQ_FIRST(&a->acts); act; act = next) {
+    for (act = TAILQ_FIRST(list); act; act = next) {
         bool is_done;
 
         next = TAILQ_NEXT(act, link);
@@ -201,6 +211,20 @@ static void carry_out_all(struct agent *a, int64_t now_ms)
         if (is_done)
             act_free(act);
     }
+}
+
+/* Whether a process is still there can be told a little later, too; whoever is to be
+ * started is down meanwhile. */
+static void check_all(struct agent *a, int64_t now_ms)
+{
+    const struct act *first = TAILQ_FIRST(&a->checks);
+
+    if (TAILQ_EMPTY(&a->starting))
+        carry_out_all(a, &a->checks, ACTS_AT_ONCE, now_ms);
+    else if (first && now_ms - first->look.since_ms >= CHECK_WAIT_MS)
+        carry_out_all(a, &a->checks, CHECKS_AT_ONCE, now_ms);
+    else if (first)
+        agent_retry(a);
 }
 
 static void run_all(struct agent *a, int64_t now_ms)
@@ -267,8 +291,10 @@ static void on_settle(void *agent)
     int64_t now_ms = agent_now_ms(a);
 
     watch_retry(a);
-    carry_out_all(a, now_ms);
+    samples_settle(a);
+    carry_out_all(a, &a->acts, ACTS_AT_ONCE, now_ms);
     run_all(a, now_ms);
+    check_all(a, now_ms);
     watch_bury(a);
     if (a->has_dead)
         reap(a, now_ms);
@@ -279,12 +305,25 @@ static void on_settle(void *agent)
     sleep_until_due(a);
 }
 
+/* It may have been set while nothing happened. */
+static void look_at_clock(struct agent *a)
+{
+    int64_t next_ms = core_next_ms(a->core);
+
+    agent_now_ms(a);
+    if (core_next_ms(a->core) != next_ms)
+        agent_wake(a);
+}
+
 static void on_tick(void *agent)
 {
     struct agent *a = agent;
 
     said_on_tick(a->said);
     trims_on_tick(a->trims);
+    if (TAILQ_EMPTY(&a->starting)) /* whoever is being started may be about to enter one */
+        cgroups_tidy(a->cgroups);
+    look_at_clock(a);
     timer_set(a->loop, &a->tick, TICK_MS);
 }
 
@@ -294,7 +333,10 @@ static void on_child(void *agent, int number)
 
     (void)number;
     a->has_dead = true;
-    agent_retry(a);
+    if (a->facilities.has[HAS_PIDFD])
+        agent_retry(a);
+    else
+        agent_wake(a);
 }
 
 /* ---- the server */
@@ -303,7 +345,8 @@ static void hand_send(void *agent, unsigned type, const struct shape *s, const v
 {
     struct agent *a = agent;
 
-    a->o.send(a->o.arg, type, s, message);
+    if (!local_send(a->local, type, s, message))
+        a->o.send(a->o.arg, type, s, message);
 }
 
 void agent_on_up(struct agent *a, const struct message_welcome *welcome)
@@ -341,14 +384,31 @@ static const struct core_hands hands = {
     .probe = hand_probe,
     .watch = hand_watch,
     .signal = hand_signal,
+    .allow = hand_allow,
+    .sample = hand_sample,
+    .files = hand_files,
+    .try_port = hand_try_port,
 };
+
+static void set_limits(struct agent *a, const struct agent_options *o)
+{
+    if (o->limit_interval_ms)
+        core_set_limits(a->core, o->limit_interval_ms, o->limit_grace_ms);
+}
 
 void agent_set(struct agent *a, const struct agent_options *o)
 {
     a->o.output_max_bytes = o->output_max_bytes;
     if (o->at_once)
         core_set_at_once(a->core, o->at_once);
+    a->o.local_socket = a->o.local_socket ? o->local_socket : NULL;
+    a->o.local_group = o->local_group;
+    local_set(a->local);
+    set_limits(a, o);
     proc_set_path(a, o->proc_file);
+    agent_policy_set(a, o->policy);
+    time_zone_read();
+    core_on_zone(a->core);
     agent_wake(a);
 }
 
@@ -402,14 +462,29 @@ static int open_starters(struct agent *a, struct err *err)
     return 0;
 }
 
+static void open_kernel(struct agent *a)
+{
+    const struct facilities *f = &a->facilities;
+
+    facilities_probe(&a->facilities, a->o.without ? a->o.without : "");
+    a->cgroups = cgroups_open(a->o.dir, (enum cgroup_use)a->o.cgroups, NULL, NULL, &a->facilities);
+    for (int i = 0; i < FACILITIES; i++) {
+        if (!f->has[i])
+            LOG(a->log, LOG_INFO, "a facility of the kernel is not used",
+                log_str("facility", facility_rows[i].name), log_str("reason", f->why[i]),
+                log_str("instead", facility_rows[i].instead));
+    }
+}
+
 static int open_hands(struct agent *a, struct err *err)
 {
     char *output = xprintf("%s/output", a->o.dir);
     int result = 0;
 
+    open_kernel(a);
     if (procfs_boot_id(a->boot_id, err) || spawner_new(a->boot_id, &a->spawner, err) ||
         outlog_open(output, &a->outlog, err) || help_new(a, on_job, NULL, &a->syncs, err) ||
-        help_new(a, on_job, NULL, &a->lookups, err) ||
+        help_new(a, on_job, NULL, &a->lookups, err) || samples_new(a, &a->samples, err) ||
         loop_on_signal(a->loop, SIGCHLD, on_child, a, err))
         result = -1;
     else if (open_starters(a, err))
@@ -427,15 +502,20 @@ static void begin(struct agent *a)
 
     a->said = said_new(a);
     a->trims = trims_new(a);
+    a->files = files_new(a);
+    a->notices = notices_new(a);
+    a->ports = ports_new(a);
     same_boot = !strcmp(a->disk.boot_id, a->boot_id);
 
     proc_start(a);
     if (a->o.at_once)
         core_set_at_once(a->core, a->o.at_once);
+    set_limits(a, &a->o);
     core_start(a->core, same_boot, clock_mono_ms(clock), clock_wall_ms(clock));
     watch_start(a);
     proc_started(a);
     disk_start(a, same_boot);
+    a->local = local_new(a);
     timer_set(a->loop, &a->tick, TICK_MS);
     agent_wake(a);
 }
@@ -449,10 +529,12 @@ int agent_new(struct loop *loop, struct log *log, const struct agent_options *o,
     a->log = log;
     a->o = *o;
     a->o.dir = xstrdup(o->dir);
+    agent_policy_set(a, o->policy);
     mem_share_heap(); /* the threads do little with memory: a heap each would be waste */
     TAILQ_INIT(&a->acts);
     TAILQ_INIT(&a->runs);
     TAILQ_INIT(&a->starting);
+    TAILQ_INIT(&a->checks);
     TAILQ_INIT(&a->unwatched);
     timer_init(&a->settle, on_settle, a);
     timer_init(&a->tick, on_tick, a);
@@ -478,6 +560,11 @@ void agent_free(struct agent *a)
     upgrade_done(a);
     help_free(a->syncs);
     disk_close(a);
+    local_free(a->local);
+    files_free(a->files);
+    notices_free(a->notices);
+    ports_free(a->ports);
+    a->local = NULL;
     help_free(a->lookups); /* may take a while, and nothing is lost if nobody waits for it */
     timer_stop(a->loop, &a->settle);
     timer_stop(a->loop, &a->tick);
@@ -486,15 +573,20 @@ void agent_free(struct agent *a)
         act_free(TAILQ_FIRST(&a->acts));
     while (!TAILQ_EMPTY(&a->runs))
         act_free(TAILQ_FIRST(&a->runs));
+    while (!TAILQ_EMPTY(&a->checks))
+        act_free(TAILQ_FIRST(&a->checks));
     proc_done(a);
     core_free(a->core);
     spawner_free(a->spawner);
+    cgroups_close(a->cgroups);
     exes_free(a->exes);
     said_free(a->said);
     trims_free(a->trims);
+    samples_free(a->samples);
     outlog_close(a->outlog);
     users_done(&a->users);
     map_free(&a->looking_up);
+    agent_policy_done(a);
     arena_free(&a->hello);
     free((char *)a->o.dir);
     free(a);

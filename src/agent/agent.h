@@ -20,13 +20,28 @@
 #include "link/message.h"
 
 struct agent;
+struct policy;
+
+/* How it stands with the server, for those on the host. */
+struct agent_link {
+    const char *servers, *agent_id; /* "" where there is none */
+    bool is_up;
+};
 
 struct agent_options {
     const char *dir;
-    int64_t output_max_bytes; /* of each process */
-    int64_t at_once;          /* operations; 0: as many as usual */
-    const char *proc_file;    /* agent_proc.h; NULL or "": `.proc` in the folder */
+    int64_t output_max_bytes;                  /* of each process */
+    int64_t at_once;                           /* operations; 0: as many as usual */
+    int64_t limit_interval_ms, limit_grace_ms; /* core_use.h; an interval of 0: both as usual */
+    const struct policy *policy;               /* policy.h, copied; NULL: all is allowed */
+    const char *proc_file;                     /* agent_proc.h; NULL or "": `.proc` in the folder */
+    /* agent_local.h.  NULL: no control from the host itself; "": where it is expected.  These
+     * two live until agent_set() names others. */
+    const char *local_socket, *local_group;
+    const char *without; /* facility.h; NULL: nothing */
+    int64_t cgroups;     /* enum cgroup_use */
     void (*send)(void *arg, unsigned type, const struct shape *s, const void *message);
+    void (*link)(void *arg, struct agent_link *ret); /* NULL: there is none */
     void *arg;
 };
 

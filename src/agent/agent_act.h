@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* agent_act.h - what the core has asked for and is not done yet, for the agent's own
  * sources: looks and news in `acts`, commands in `runs`, and in `starting` those that
- * another thread is just starting.
+ * another thread is just starting.  Looks at commands that run already are in `checks`:
+ * while there are others to start they are taken few at a time.
  *
  * First everybody is looked for who can be, then the journal is written, once, and then
  * the commands run.  A command that is alone is started at once: a thread more would
@@ -25,15 +26,27 @@ enum act_kind { ACT_RUN, ACT_PROBE, ACT_GONE };
 
 TAILQ_HEAD(act_list, act);
 
+/* What spec.holdfast asks for. */
+struct act_extra {
+    const char *env_file; /* "": none */
+    int64_t commands;     /* enum policy_commands, when it was asked for */
+    struct proc_caps caps;
+    int nice;
+    struct spawn_limit *limits;
+    size_t n_limits;
+};
+
 struct act {
     TAILQ_ENTRY(act) link;
     struct act_list *list; /* that it is in */
     enum act_kind kind;
     struct arena arena;
-    struct core_run run;          /* ACT_RUN */
-    const char *const *env;       /* ACT_RUN: as spawn() wants it */
-    struct core_look look;        /* ACT_PROBE */
-    const struct core_ident *all; /* ACT_PROBE, where several are expected: those that fit */
+    struct core_run run;           /* ACT_RUN */
+    const char *const *env;        /* ACT_RUN: as spawn() wants it */
+    const struct act_extra *extra; /* ACT_RUN: NULL: nothing of that */
+    bool is_grouped;               /* ACT_RUN: it gets a cgroup of its own */
+    struct core_look look;         /* ACT_PROBE */
+    const struct core_ident *all;  /* ACT_PROBE, where several are expected: those that fit */
     size_t n_all;
     struct proc_identity identity;
     struct held *gone; /* ACT_GONE: held, and not there any more */

@@ -12,7 +12,13 @@
 #include "agent/agent_in.h"
 #include "base/mem.h"
 
-enum { COMPACT_BYTES = 4 << 20, COMPACT_TIMES = 4, RETRY_MS = 1000, RETRY_MAX_MS = 30 * 1000 };
+enum {
+    COMPACT_BYTES = 4 << 20,
+    COMPACT_TIMES = 4,
+    BUSY_BYTES = 16 << 20,
+    RETRY_MS = 1000,
+    RETRY_MAX_MS = 30 * 1000
+};
 
 /* ---- writing */
 
@@ -107,14 +113,22 @@ static void on_retry(void *agent)
     LOG(a->log, LOG_INFO, "the journal can be written again");
 }
 
+/* While there is much to do it may grow a while longer: a compaction would hold all that up,
+ * and write what is live now and is not when it is done. */
+static bool is_large(const struct agent *a)
+{
+    uint64_t most = COMPACT_TIMES * a->disk.live_bytes;
+
+    most = most > COMPACT_BYTES ? most : COMPACT_BYTES;
+    return journal_size_bytes(a->disk.journal) > most + (agent_is_busy(a) ? BUSY_BYTES : 0);
+}
+
 static void compact_if_large(struct agent *a)
 {
     struct disk *d = &a->disk;
-    uint64_t size = journal_size_bytes(d->journal);
     struct err err;
 
-    if (d->is_broken || d->is_syncing || size <= COMPACT_BYTES ||
-        size <= COMPACT_TIMES * d->live_bytes)
+    if (d->is_broken || d->is_syncing || !is_large(a))
         return;
     if (compact(a, &err))
         break_off(a, &err);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "agent/agent_in.h"
 #include "base/mem.h"
@@ -24,8 +25,12 @@ struct help {
 
 static void work(const struct help *h, struct job *job)
 {
-    if (job->act)
+    if (job->work)
+        job->work(job);
+    else if (job->act)
         run_start(h->agent, job->act, h->spawner);
+    else if (job->name)
+        user_name_of(job->name->uid, job->name->text);
     else if (!job->user_name)
         journal_sync_run(&job->sync);
     else if (user_new(job->user_name, &job->user, &job->err))
@@ -117,9 +122,28 @@ void help_free(struct help *h)
     free(h);
 }
 
+void help_leave(struct help *h, int64_t wait_ms)
+{
+    struct timespec until;
+
+    if (!h)
+        return;
+    queue_close(h->in);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += wait_ms / 1000;
+    if (h->is_running && pthread_timedjoin_np(h->thread, NULL, &until)) {
+        watch_free(h->watch);
+        return;
+    }
+    if (h->is_running)
+        hand_back(h);
+    h->is_running = false;
+    help_free(h);
+}
+
 bool help_do(struct help *h, struct job *job)
 {
-    if (job->user_name && h->on_their_way >= JOBS_MAX)
+    if ((job->user_name || job->name) && h->on_their_way >= JOBS_MAX)
         return false;
     h->on_their_way++;
     return queue_put(h->in, &job->node);

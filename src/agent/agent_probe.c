@@ -26,6 +26,8 @@ void hand_probe(void *agent, const struct core_look *look)
     act->look.name = arena_strdup(&act->arena, look->name);
     act_identity(act, look->identity);
     act->look.identity = &act->identity;
+    if (look->self.pid)
+        act_move(act, &a->checks);
 }
 
 /* ---- one that is known */
@@ -161,6 +163,33 @@ static int list_all(struct agent *a, struct act *act, const struct find_want *wa
     return 0;
 }
 
+static const char *own_cgroup(const struct agent *a, struct act *act)
+{
+    char name[OUTLOG_NAME_SIZE];
+
+    if (!cgroups_are_used(a->cgroups))
+        return NULL;
+    said_name(act->look.space, act->look.name, "start", name);
+    return cgroup_path(a->cgroups, name, &act->arena);
+}
+
+/* No search: whoever it would find, the file does not name it. */
+static int check_pid_file(struct agent *a, const struct find_want *want, struct find_result *ret,
+                          struct err *err)
+{
+    char source[sizeof("pid file ") + PATH_MAX];
+    struct err why;
+    int64_t pid;
+
+    *ret = (struct find_result){ .kind = FIND_NONE, .pidfd = -1 };
+    if (pidfile_read(want->pid_path, want->user->uid, &pid, &why)) {
+        snprintf(ret->text, sizeof(ret->text), "%s", why.text);
+        return 0;
+    }
+    snprintf(source, sizeof(source), "pid file %s", want->pid_path);
+    return find_check(want, source, pid, a->boot_id, ret, err);
+}
+
 static int find(struct agent *a, struct act *act, const struct user *user, struct find_result *ret,
                 struct err *err)
 {
@@ -171,7 +200,7 @@ static int find(struct agent *a, struct act *act, const struct user *user, struc
         .proc_name = act->identity.proc_name,
         .setup_path = act->identity.setup_path,
         .user = user,
-        .start = { .id = watch_ident(a, act->look.start) },
+        .start = { watch_ident(a, act->look.start), own_cgroup(a, act) },
         .is_doubtful = act->look.is_doubtful,
         .is_others = is_others,
         .has_ended = has_ended,
@@ -183,6 +212,8 @@ static int find(struct agent *a, struct act *act, const struct user *user, struc
 
     if (act->look.instances > 1 && list_all(a, act, &want, err))
         return -1;
+    if (act->look.by_pid_file)
+        return check_pid_file(a, &want, ret, err);
     if (!act->look.self.pid)
         return find_process(&want, a->boot_id, ret, err);
     if (check_self(a, &want, act->look.self, ret, err))

@@ -5,6 +5,7 @@
 
 #include "agent/agent_in.h"
 #include "agent/command.h"
+#include "agent/envfile.h"
 #include "agent/tree.h"
 #include "base/mem.h"
 #include "base/sys.h"
@@ -15,14 +16,60 @@
 enum { STARTS_EACH = 8 };
 
 /* "NAME=value", as spawn() wants them. */
-static const char *const *write_env(const struct list *env, struct arena *a)
+static const char *const *write_env(const struct list *env, const char *notify, struct arena *a)
 {
     const struct proc_env *pairs = env->items;
-    const char **texts = arena_alloc(a, (env->n + 1) * sizeof(*texts));
+    const char **texts = arena_alloc(a, (env->n + 2) * sizeof(*texts));
 
     for (size_t i = 0; i < env->n; i++)
         texts[i] = arena_printf(a, "%s=%s", pairs[i].key, pairs[i].value);
+    if (*notify)
+        texts[env->n] = arena_printf(a, "NOTIFY_SOCKET=%s", notify);
     return texts;
+}
+
+/* Where a process that is to say so says that it is ready; "": it need not. */
+static const char *notify_socket(const struct agent *a, const struct core_run *run)
+{
+    bool says_so = run->spec->extra.ready.kind == READY_NOTIFY && said_is_own(run->what);
+
+    return says_so ? notices_socket(a->notices) : "";
+}
+
+static struct spawn_limit *copy_limits(const struct list *from, struct arena *a)
+{
+    const struct proc_rlimit *rows = from->items;
+    struct spawn_limit *to = arena_alloc(a, (from->n + 1) * sizeof(*to));
+
+    for (size_t i = 0; i < from->n; i++) {
+        rlim_t value = rows[i].value < 0 ? RLIM_INFINITY : (rlim_t)rows[i].value;
+
+        to[i] = (struct spawn_limit){ arena_strdup(a, rows[i].name),
+                                      proc_rlimit_number(rows[i].name),
+                                      { value, value } };
+    }
+    return to;
+}
+
+/* Variables are for every command, the rest for those that the process comes of. */
+static void copy_extra(struct agent *a, struct act *act, const struct proc_extra *from, bool is_own)
+{
+    static const struct proc_caps none;
+    bool has_file = from->env_file && *from->env_file;
+    struct act_extra *e;
+
+    act->is_grouped = is_own && cgroup_is_wanted(a->cgroups, &from->caps);
+    if (!has_file && !(is_own && (act->is_grouped || from->nice || from->rlimits.n)))
+        return;
+    e = arena_alloc(&act->arena, sizeof(*e));
+    e->env_file = has_file ? arena_strdup(&act->arena, from->env_file) : "";
+    e->commands = a->policy.now.commands;
+    e->caps = is_own ? from->caps : none;
+    e->nice = is_own ? (int)from->nice : 0;
+    e->n_limits = is_own ? from->rlimits.n : 0;
+    if (e->n_limits)
+        e->limits = copy_limits(&from->rlimits, &act->arena);
+    act->extra = e;
 }
 
 void hand_run(void *agent, const struct core_run *run)
@@ -36,27 +83,90 @@ void hand_run(void *agent, const struct core_run *run)
     act->run.name = arena_strdup(&act->arena, run->name);
     act->run.what = arena_strdup(&act->arena, run->what);
     act->run.line = arena_strdup(&act->arena, run->line);
-    act_identity(act, run->identity);
-    act->run.identity = &act->identity;
-    act->env = write_env(run->env, &act->arena);
+    act_identity(act, &run->spec->identity);
+    act->env = write_env(&run->spec->extra.env, notify_socket(a, run), &act->arena);
+    said_name(run->space, run->name, run->what, act->output);
+    copy_extra(a, act, &run->spec->extra, said_is_own(run->what));
+    trims_set_max(a->trims, act->output, run->spec->extra.log_max_bytes);
+    act->has_failed = agent_policy_allow(a, run->spec, run->line, &act->failure) != 0;
+    act->run.spec = NULL; /* what is needed of it is copied by now */
 }
 
 /* ---- the start itself, by any thread */
+
+static int check_variables(struct act *act, const char *const *file, struct err *err)
+{
+    const struct policy p = { .commands = act->extra->commands };
+
+    for (size_t i = 0; file[i]; i++) {
+        const char *name = arena_memdup(&act->arena, file[i], strcspn(file[i], "="));
+
+        if (policy_allow_variable(&p, name, "env_file", err))
+            return -1;
+    }
+    return 0;
+}
+
+/* The file's first: the later ones win. */
+static int add_env_file(struct act *act, struct err *err)
+{
+    const char *const *file;
+    const char **all;
+    size_t n = 0, m = 0;
+
+    if (envfile_read(act->extra->env_file, act->user, &act->arena, &file, err) ||
+        check_variables(act, file, err))
+        return -1;
+    while (file[n])
+        n++;
+    while (act->env[m])
+        m++;
+    all = arena_alloc(&act->arena, (n + m + 1) * sizeof(*all));
+    memcpy(all, file, n * sizeof(*all));
+    memcpy(all + n, act->env, m * sizeof(*all));
+    act->env = all;
+    return 0;
+}
+
+static int spawn_grouped(const struct agent *a, struct act *act, struct spawner *s,
+                         struct spawn_request *request, struct err *err)
+{
+    struct cgroup_way way;
+    int result;
+
+    if (cgroup_enter(a->cgroups, act->output, &act->extra->caps, &way, err))
+        return -1;
+    request->cgroup_fd = way.born;
+    request->join = way.join;
+    request->n_join = way.n_join;
+    result = spawn(s, request, &act->began, err);
+    cgroup_leave(&way);
+    return result;
+}
 
 static int start(const struct agent *a, struct act *act, struct spawner *s, struct err *err)
 {
     const struct core_run *run = &act->run;
     struct spawn_request request = { .command = run->line,
-                                     .setup_path = run->identity->setup_path,
+                                     .setup_path = act->identity.setup_path,
                                      .user = act->user,
                                      .env = act->env,
                                      .cgroup_fd = -1 };
     int result;
 
+    if (act->extra) {
+        request.nice = act->extra->nice;
+        request.limits = act->extra->limits;
+        request.n_limits = act->extra->n_limits;
+        if (*act->extra->env_file && add_env_file(act, err))
+            return -1;
+        request.env = act->env;
+    }
     if (outlog_append(a->outlog, act->output, act->user->uid, act->user->gid, &request.out_fd,
                       &act->out_size, err))
         return err_wrap(err, "output of %s:%s", run->space, run->name);
-    result = spawn(s, &request, &act->began, err);
+    result = act->is_grouped ? spawn_grouped(a, act, s, &request, err)
+                             : spawn(s, &request, &act->began, err);
     sys_close(request.out_fd);
     return result;
 }
@@ -72,7 +182,7 @@ void run_start(const struct agent *a, struct act *act, struct spawner *s)
  * not to have started a process. */
 static void trim_output(struct agent *a, const struct act *act)
 {
-    uint64_t max_bytes = (uint64_t)a->o.output_max_bytes;
+    uint64_t max_bytes = trims_max(a->trims, act->output);
     struct err ignored;
     bool trimmed;
 
@@ -87,11 +197,12 @@ static void hold(struct agent *a, const struct act *act, struct core_began *ret)
     uint64_t from = act->out_from + act->out_size;
 
     watch_set_run(held, run->id, act->output, from);
+    held->wants_output = run->wants_output;
     trim_output(a, act);
     *ret = (struct core_began){
         .ident = { held->id.pid, held->id.start_ticks },
         .out_from = (int64_t)from,
-        .fits = act->began.is_direct && command_has_name(run->line, run->identity->proc_name),
+        .fits = act->began.is_direct && command_has_name(run->line, act->identity.proc_name),
     };
 }
 
@@ -146,7 +257,6 @@ static enum run_fate begin(struct agent *a, struct act *act, bool is_alone)
 
     if (!is_alone && !starter)
         return RUN_HAS_NO_ROOM;
-    said_name(act->run.space, act->run.name, act->run.what, act->output);
     act->out_from = outlog_base(a->outlog, act->output);
     if (is_alone) {
         run_start(a, act, a->spawner);
@@ -175,6 +285,14 @@ enum run_fate run_carry_out(struct agent *a, struct act *act, bool is_alone)
         return RUN_DONE;
     }
     act->user = user;
+    if (act->is_grouped && caps_are_set(&act->extra->caps)) {
+        if (cgroups_prepare(a->cgroups, &act->extra->caps, &act->failure)) {
+            act->has_failed = true;
+            run_started(a, act);
+            return RUN_DONE;
+        }
+        is_alone = false; /* the kernel takes its time to move it, and others need not wait */
+    }
     return begin(a, act, is_alone);
 }
 
@@ -184,7 +302,7 @@ void run_ended(struct agent *a, const struct held *h, int status)
     struct buf output = { 0 };
     struct err err;
 
-    if (status != 0 && core_has_run(a->core, h->run) &&
+    if ((status != 0 || h->wants_output) && core_has_run(a->core, h->run) &&
         outlog_tail(a->outlog, h->output, h->out_from, 0, OUTLOG_TAIL_BYTES, &output, &err))
         LOG(a->log, LOG_WARN, "what a command said can not be read", log_err(&err));
     core_on_run_end(a->core, h->run, status, buf_text(&output), agent_now_ms(a));

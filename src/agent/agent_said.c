@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* agent_said.c - last words, and answers to those who ask; see agent_said.h. */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,32 +32,37 @@ struct said {
     bool has_oom; /* the kernel counts them */
 };
 
+bool said_is_own(const char *what)
+{
+    return !strcmp(what, "start") || !strcmp(what, "restart");
+}
+
 /* Of all commands only those that bring it up are the process's own. */
 void said_name(const char *space, const char *name, const char *what, char to[OUTLOG_NAME_SIZE])
 {
-    bool is_own = !strcmp(what, "start") || !strcmp(what, "restart");
     char *key = xprintf("%s:%s", space, name);
 
-    outlog_name(key, is_own ? "" : what, to);
+    outlog_name(key, said_is_own(what) ? "" : what, to);
     free(key);
 }
 
 /* ---- last words */
 
-static bool was_oom(struct said *s, const struct words *w)
+/* Read when all that are told of had ended; not known is none. */
+static int64_t kills_so_far(const struct said *s)
 {
-    struct err ignored; /* not known is no */
+    struct err ignored;
     int64_t kills;
 
-    return w->is_killed && s->has_oom && !oom_kills(&kills, &ignored) && oom_claim(&s->oom, kills);
+    return s->has_oom && !oom_kills(&kills, &ignored) ? kills : 0;
 }
 
-static void tell(struct said *s, const struct words *w)
+static void tell(struct said *s, const struct words *w, int64_t kills)
 {
     struct agent *a = s->agent;
     struct buf text = { 0 };
     struct err err;
-    bool oom = was_oom(s, w);
+    bool oom = w->is_killed && oom_claim(&s->oom, kills);
     size_t at;
 
     if (w->until > w->from &&
@@ -81,13 +87,15 @@ static void on_time(void *said)
 {
     struct said *s = said;
     struct agent *a = s->agent;
+    int64_t kills;
 
     if (agent_is_busy(a) && loop_now_ms(a->loop) - s->since_ms < WAIT_MAX_MS) {
         timer_set(a->loop, &s->timer, WAIT_MS);
         return;
     }
+    kills = kills_so_far(s);
     for (int i = 0; i < WORDS_AT_ONCE && s->n > 0; i++) {
-        tell(s, STAILQ_FIRST(&s->words));
+        tell(s, STAILQ_FIRST(&s->words), kills);
         take_first(s);
     }
     if (s->n > 0)
@@ -138,7 +146,8 @@ void said_on_exit(struct agent *a, const struct held *h, int status)
 
 static bool is_command(const char *what)
 {
-    static const char *const known[] = { "start", "restart", "stop", "reload", "kill" };
+    static const char *const known[] = { "start", "restart", "stop",  "reload",
+                                         "kill",  "version", "health" };
 
     for (size_t i = 0; i < ARRAY_LEN(known); i++) {
         if (!strcmp(what, known[i]))
@@ -156,7 +165,8 @@ static void fill(struct agent *a, const struct message_log_ask *ask, struct buf 
     char file[OUTLOG_NAME_SIZE];
 
     if (!is_command(what)) {
-        err_set(err, CODE_PARAM, "what: must be empty, stop, reload or kill, not %s", ask->what);
+        err_set(err, CODE_PARAM,
+                "what: must be empty, stop, reload, kill, version or health, not %s", ask->what);
         return;
     }
     said_name(ask->space, ask->name, what, file);
@@ -172,15 +182,23 @@ static void fill(struct agent *a, const struct message_log_ask *ask, struct buf 
     ret->has_gap = piece.has_gap;
 }
 
+void said_read(struct agent *a, const struct message_log_ask *ask, struct buf *output,
+               struct message_log *ret, struct err *err)
+{
+    *ret = (struct message_log){ .id = ask->id, .text = "", .output = "" };
+    *err = (struct err){ 0 };
+    fill(a, ask, output, ret, err);
+    ret->code = err->code;
+    ret->text = err->code ? err->text : "";
+}
+
 void said_answer(struct agent *a, const struct message_log_ask *ask)
 {
-    struct message_log answer = { .id = ask->id, .text = "", .output = "" };
+    struct message_log answer;
     struct buf output = { 0 };
-    struct err err = { 0 };
+    struct err err;
 
-    fill(a, ask, &output, &answer, &err);
-    answer.code = err.code;
-    answer.text = err.code ? err.text : "";
+    said_read(a, ask, &output, &answer, &err);
     a->o.send(a->o.arg, MESSAGE_LOG, &message_log_shape, &answer);
     buf_free(&output);
 }

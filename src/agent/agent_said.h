@@ -22,6 +22,8 @@ struct held;
  * command of it ("stop"). */
 void said_name(const char *space, const char *name, const char *what, char to[OUTLOG_NAME_SIZE]);
 
+bool said_is_own(const char *what); /* "start", "restart": the process itself comes of it */
+
 struct said *said_new(struct agent *a);
 void said_free(struct said *s); /* NULL is fine */
 void said_on_tick(struct said *s);
@@ -29,11 +31,17 @@ void said_on_tick(struct said *s);
 /* Before the core hears of it: afterwards it does not know whose process that was. */
 void said_on_exit(struct agent *a, const struct held *h, int status);
 
-/* Sends the answer: at most max_bytes are read for it. */
+/* The answer, its text in *output or *err: at most max_bytes are read for it; and sent. */
+void said_read(struct agent *a, const struct message_log_ask *ask, struct buf *output,
+               struct message_log *ret, struct err *err);
 void said_answer(struct agent *a, const struct message_log_ask *ask);
 
 struct trims *trims_new(struct agent *a);
 void trims_free(struct trims *t); /* NULL is fine */
 void trims_on_tick(struct trims *t);
+
+/* The bound of a process (0: that of all) and its other commands; by the file's name. */
+void trims_set_max(struct trims *t, const char *file, int64_t max_bytes);
+uint64_t trims_max(const struct trims *t, const char *file);
 
 #endif

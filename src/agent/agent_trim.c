@@ -23,10 +23,39 @@ struct trims {
     int fd; /* -1: there is no inotify */
     struct watch *watch;
     struct timer growth;
-    struct map known; /* names of the files of all processes; while a walk's step lasts */
+    struct map known;  /* names of the files of all processes; while a walk's step lasts */
+    struct map bounds; /* struct bound, by file: processes with one of their own */
     bool is_walking, has_missed; /* has_missed: the kernel had more news than it keeps */
     int64_t walked_ms;
 };
+
+struct bound {
+    uint64_t max_bytes;
+    size_t n;
+    char file[];
+};
+
+uint64_t trims_max(const struct trims *t, const char *file)
+{
+    const struct bound *b = t->bounds.n ? map_find(&t->bounds, file, strcspn(file, "~")) : NULL;
+
+    return b ? b->max_bytes : (uint64_t)t->agent->o.output_max_bytes;
+}
+
+void trims_set_max(struct trims *t, const char *file, int64_t max_bytes)
+{
+    size_t n = strcspn(file, "~");
+    struct bound *b;
+
+    if (t->bounds.n)
+        free(map_del(&t->bounds, file, n));
+    if (max_bytes <= 0)
+        return;
+    b = xalloc(sizeof(*b) + n + 1);
+    *b = (struct bound){ .max_bytes = (uint64_t)max_bytes, .n = n };
+    memcpy(b->file, file, n);
+    map_put(&t->bounds, b->file, n, b);
+}
 
 static void trim(struct trims *t, const char *name)
 {
@@ -34,18 +63,20 @@ static void trim(struct trims *t, const char *name)
     struct err err;
     bool trimmed;
 
-    if (outlog_trim(a->outlog, name, (uint64_t)a->o.output_max_bytes, &trimmed, &err))
+    if (outlog_trim(a->outlog, name, trims_max(t, name), &trimmed, &err))
         LOG(a->log, LOG_WARN, "output can not be trimmed; it is tried again when there is more",
             log_err(&err));
 }
 
 /* ---- through all of them */
 
-static void add_known(void *trims, const char *space, const char *name)
+static void add_known(void *trims, const char *space, const char *name,
+                      const struct proc_spec *spec)
 {
     struct trims *t = trims;
     char file[OUTLOG_NAME_SIZE], *old;
 
+    (void)spec;
     said_name(space, name, "start", file);
     old = map_del_str(&t->known, file);
     free(old);
@@ -182,12 +213,24 @@ static int listen_to(struct trims *t, struct err *err)
     return -1;
 }
 
+static void set_known_max(void *trims, const char *space, const char *name,
+                          const struct proc_spec *spec)
+{
+    char file[OUTLOG_NAME_SIZE];
+
+    if (!spec->extra.log_max_bytes)
+        return;
+    said_name(space, name, "start", file);
+    trims_set_max(trims, file, spec->extra.log_max_bytes);
+}
+
 struct trims *trims_new(struct agent *a)
 {
     struct trims *t = xalloc(sizeof(*t));
     struct err err;
 
     t->agent = a;
+    core_each(a->core, set_known_max, t);
     t->is_walking = true; /* what grew before us */
     timer_init(&t->growth, on_growth, t);
     if (listen_to(t, &err))
@@ -198,11 +241,16 @@ struct trims *trims_new(struct agent *a)
 
 void trims_free(struct trims *t)
 {
+    struct map_entry *e;
+
     if (!t)
         return;
     timer_stop(t->agent->loop, &t->growth);
     watch_free(t->watch);
     sys_close(t->fd);
     forget_known(t);
+    for (size_t at = 0; (e = map_next(&t->bounds, &at));)
+        free(e->value);
+    map_free(&t->bounds);
     free(t);
 }

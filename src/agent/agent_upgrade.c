@@ -220,6 +220,10 @@ static int ask_version(struct upgrade *u, struct err *err)
         return -1;
     u->id = got.id;
     u->pidfd = got.pidfd;
+    if (!u->a->facilities.has[HAS_PIDFD]) {
+        agent_retry(u->a); /* upgrade_settle() */
+        return 0;
+    }
     if (!watch_new(u->a->loop, u->pidfd, on_answer, u, &u->watch, err) &&
         !watch_want(u->watch, WATCH_READ, err))
         return 0;
@@ -282,6 +286,11 @@ void upgrade_settle(struct agent *a)
     struct upgrade *u = a->upgrade;
     struct err err;
 
+    if (u && !u->is_checked && !a->facilities.has[HAS_PIDFD]) {
+        agent_retry(a);
+        on_answer(u, 0);
+        u = a->upgrade; /* it may have been refused */
+    }
     if (!u || !u->is_checked || !is_quiet(a))
         return;
     if (disk_flush(a) || journal_sync(a->disk.journal, INT64_MAX, &err))
@@ -294,7 +303,7 @@ void upgrade_settle(struct agent *a)
 
 bool upgrade_is_held(const struct agent *a, pid_t pid)
 {
-    return a->upgrade && a->upgrade->id.pid == pid && a->upgrade->watch;
+    return a->upgrade && a->upgrade->id.pid == pid && !a->upgrade->is_checked;
 }
 
 void upgrade_done(struct agent *a)
@@ -303,7 +312,7 @@ void upgrade_done(struct agent *a)
 
     if (!a->upgrade)
         return;
-    if (a->upgrade->watch)
+    if (!a->upgrade->is_checked && a->upgrade->pidfd >= 0)
         (void)ident_signal(a->upgrade->pidfd, SIGKILL, &why); /* it is asked nothing any more */
     drop(a->upgrade);
 }

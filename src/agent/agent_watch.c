@@ -11,6 +11,8 @@
 #include "base/mem.h"
 #include "base/sys.h"
 
+enum { LOOK_MS = 900 }; /* a little less than agent_retry() waits */
+
 struct ident watch_ident(const struct agent *a, struct core_ident ident)
 {
     struct ident id = { .pid = ident.pid, .start_ticks = ident.start_ticks };
@@ -99,12 +101,29 @@ static void log_end(const struct held *h)
         log_int("pid", h->id.pid), how, log_str("output", h->output));
 }
 
+/* Its cgroup may be empty now. */
+static void leave_group(struct agent *a, const struct held *h, struct core_ident ident)
+{
+    char name[OUTLOG_NAME_SIZE];
+    struct core_whose whose;
+
+    if (!cgroups_are_used(a->cgroups))
+        return;
+    if (h->output && !strchr(h->output, '~')) {
+        cgroup_ended(a->cgroups, h->output);
+    } else if (h->is_watched && core_find_whose(a->core, ident, &whose)) {
+        said_name(whose.space, whose.name, "start", name);
+        cgroup_ended(a->cgroups, name);
+    }
+}
+
 /* It is not among those that are held any more. */
 static void report_end(struct held *h)
 {
     struct agent *a = h->agent;
     struct core_ident ident = { h->id.pid, h->id.start_ticks };
 
+    leave_group(a, h, ident);
     if (h->run)
         run_ended(a, h, h->status);
     if (h->is_watched) {
@@ -180,9 +199,12 @@ static void on_pidfd(void *held, unsigned ready)
 const struct ident *watch_alive(const struct agent *a, int64_t pid)
 {
     const struct held *h = find_pid(a, pid);
-    struct pollfd p = { .fd = h ? h->pidfd : -1, .events = POLLIN };
+    bool ended = true;
+    struct err why;
 
-    return p.fd >= 0 && !sys_poll(&p, 1, 0) ? &h->id : NULL;
+    if (!h || h->pidfd < 0 || ident_has_ended(h->pidfd, &ended, &why) || ended)
+        return NULL;
+    return &h->id;
 }
 
 static bool is_held(void *agent, pid_t pid)
@@ -209,6 +231,10 @@ static int attach(struct held *h, struct err *err)
 {
     struct watch *watch = NULL;
 
+    if (!h->agent->facilities.has[HAS_PIDFD]) {
+        agent_retry(h->agent); /* watch_look() */
+        return 0;
+    }
     if (watch_new(h->agent->loop, h->pidfd, on_pidfd, h, &watch, err) ||
         watch_want(watch, WATCH_READ, err)) {
         watch_free(watch);
@@ -278,10 +304,50 @@ static void open_held(struct held *h)
     agent_retry(a);
 }
 
+/* Where nothing wakes us: who has ended?  By pid, for the end of one may change the list. */
+static void look_at_all(struct agent *a)
+{
+    struct held *h;
+    size_t n = 0, i = 0;
+    int64_t *pids;
+
+    TAILQ_FOREACH(h, &a->unwatched, link)
+    n++;
+    pids = xresize(NULL, (n + 1) * sizeof(*pids));
+    TAILQ_FOREACH(h, &a->unwatched, link)
+    pids[i++] = h->pid;
+    for (i = 0; i < n; i++) {
+        h = find_pid(a, pids[i]);
+        if (h && h->pidfd >= 0)
+            on_pidfd(h, 0);
+        else if (h)
+            open_held(h);
+    }
+    free(pids);
+}
+
+/* With every settle(), which may come often, but no more than that. */
+static void watch_look(struct agent *a)
+{
+    int64_t now_ms = loop_now_ms(a->loop);
+
+    if (TAILQ_EMPTY(&a->unwatched))
+        return;
+    if (a->has_dead || now_ms - a->looked_ms >= LOOK_MS) {
+        a->looked_ms = now_ms;
+        look_at_all(a);
+    }
+    agent_retry(a);
+}
+
 void watch_retry(struct agent *a)
 {
     struct held *h, *next;
 
+    if (!a->facilities.has[HAS_PIDFD]) {
+        watch_look(a);
+        return;
+    }
     for (h = TAILQ_FIRST(&a->unwatched); h; h = next) {
         next = TAILQ_NEXT(h, link);
         open_held(h);
@@ -352,6 +418,31 @@ static int send_signal(const struct ident *id, int number, struct err *err)
     return result;
 }
 
+/* Its cgroup, if it is in that of its own; false: not so. */
+static bool find_group(const struct agent *a, struct core_ident ident, char to[OUTLOG_NAME_SIZE])
+{
+    struct core_whose whose;
+
+    if (!cgroups_are_used(a->cgroups) || !core_find_whose(a->core, ident, &whose))
+        return false;
+    said_name(whose.space, whose.name, "start", to);
+    return cgroup_has(a->cgroups, to, ident.pid);
+}
+
+/* First the tree, then who has left it; the latter also if the former could not be. */
+static int kill_all(const struct agent *a, struct core_ident ident, const struct ident *id,
+                    struct err *err)
+{
+    char group[OUTLOG_NAME_SIZE];
+    bool is_grouped = find_group(a, ident, group);
+    size_t killed;
+    int result = tree_kill(id, true, &killed, err);
+
+    if (is_grouped && cgroup_kill(a->cgroups, group, a->boot_id, err))
+        return -1;
+    return result;
+}
+
 /* That one is to be sent is written down before; if that fails it is sent all the
  * same, for a second one after a crash does no more harm than the first. */
 void hand_signal(void *agent, struct core_ident ident, int number, bool with_children)
@@ -360,13 +451,12 @@ void hand_signal(void *agent, struct core_ident ident, int number, bool with_chi
     struct ident id = watch_ident(a, ident);
     struct held *h = find_pid(a, ident.pid);
     struct err err;
-    size_t killed;
     int result;
 
     if (h && h->id.start_ticks == ident.start_ticks)
         h->is_killed = number == SIGKILL;
     (void)disk_flush(a);
-    result = with_children && number == SIGKILL ? tree_kill(&id, true, &killed, &err)
+    result = with_children && number == SIGKILL ? kill_all(a, ident, &id, &err)
                                                 : send_signal(&id, number, &err);
     if (result && err.code != ERR_NOT_FOUND)
         LOG(a->log, LOG_WARN, "a signal could not be sent", log_int("pid", ident.pid),

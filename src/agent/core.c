@@ -5,9 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/core_care.h"
 #include "agent/core_cause.h"
+#include "agent/core_cycle.h"
+#include "agent/core_errand.h"
+#include "agent/core_group.h"
 #include "agent/core_in.h"
 #include "agent/core_op.h"
+#include "agent/core_order.h"
+#include "agent/core_ready.h"
 #include "base/mem.h"
 
 /* Operations that wait for one process; more are refused.  And on all: more are not taken,
@@ -22,11 +28,15 @@ struct core *core_new(const struct core_hands *hands, void *arg, int64_t now_ms,
     c->arg = arg;
     c->now_ms = now_ms;
     c->wall_ms = wall_ms;
+    c->clock_ms = wall_ms - now_ms;
     pool_init(&c->ops, OP_BYTES);
     TAILQ_INIT(&c->waiting);
     op_queue_init(&c->queue);
     TAILQ_INIT(&c->to_tell);
     event_begin(c);
+    errands_begin(c);
+    limit_begin(c);
+    order_begin(c);
     return c;
 }
 
@@ -36,6 +46,11 @@ static void free_kept(struct kept *k)
         op_free(TAILQ_FIRST(&k->ops));
     timers_stop(&k->core->timers, &k->timer);
     core_untell(k);
+    care_free(k);
+    errands_forget(k);
+    limit_free(k);
+    cycle_free(k);
+    order_free(k);
     cause_free(k);
     arena_free(&k->arena);
     free((char *)k->meta.space);
@@ -50,11 +65,15 @@ void core_free(struct core *c)
 
     if (!c)
         return;
+    errands_close(c);
+    order_end(c);
     for (size_t at = 0; (e = map_next(&c->kept, &at));)
         free_kept(e->value);
     for (size_t at = 0; (e = map_next(&c->done, &at));)
         book_free_done(e->value);
     event_end(c);
+    errands_end(c);
+    limit_end(c);
     map_free(&c->kept);
     map_free(&c->commands);
     map_free(&c->done);
@@ -165,25 +184,34 @@ static void on_command(struct core *c, const struct message_command *m)
     char *key = xprintf("%s#%lld", m->task, (long long)m->item);
     const struct message_ref ref = { m->task, m->item };
     struct done *d = map_find_str(&c->done, key);
-    struct op *known = map_find_str(&c->commands, key), *op;
-    struct kept *k;
-    size_t waiting = 0;
+    struct op *known = map_find_str(&c->commands, key);
 
     free(key);
     if (d || (known && known->is_durable))
         c->hands->send(c->arg, MESSAGE_TAKEN, &message_ref_shape, &ref);
     if (d)
         book_send_again(d);
-    if (d || known || c->commands.n >= COMMANDS_MAX)
-        return;
+    if (!d && !known)
+        (void)core_take(c, m, less(m->deadline_ms, c->offset_ms)); /* else it comes again */
+}
+
+bool core_take(struct core *c, const struct message_command *m, int64_t deadline_ms)
+{
+    struct kept *k;
+    struct op *op;
+    size_t waiting = 0;
+
+    if (c->commands.n >= COMMANDS_MAX)
+        return false;
     k = core_kept(c, m->meta.space, m->meta.name);
     TAILQ_FOREACH(op, &k->ops, link)
     waiting++;
     op = op_new(c, m);
-    op->deadline_ms = less(m->deadline_ms, c->offset_ms);
+    op->deadline_ms = deadline_ms;
     op->is_refused = waiting >= OPS_MAX;
     op->mark = book_command(op);
     TAILQ_INSERT_TAIL(&c->waiting, op, waiting);
+    return true;
 }
 
 static void on_welcome(struct core *c, const struct message_welcome *m)
@@ -219,6 +247,8 @@ void core_on_message(struct core *c, unsigned type, const void *message, int64_t
         on_welcome(c, message);
     else if (type == MESSAGE_PING)
         on_ping(c, message);
+    else if (type == MESSAGE_GROUP)
+        group_on_message(c, message);
 }
 
 void core_on_link(struct core *c, bool is_up, int64_t now_ms)
@@ -237,6 +267,7 @@ void core_on_durable(struct core *c, uint64_t mark, int64_t now_ms)
         TAILQ_REMOVE(&c->waiting, op, waiting);
         op_on_durable(op);
     }
+    group_on_durable(c, mark);
 }
 
 static struct op *op_by_id(struct core *c, uint64_t id)
@@ -252,6 +283,8 @@ void core_on_run(struct core *c, uint64_t id, const struct core_began *began,
     c->now_ms = now_ms;
     if (op)
         op_on_run(op, began, failure);
+    else
+        (void)errand_on_run(c, id, failure); /* or of nobody any more */
 }
 
 void core_on_run_end(struct core *c, uint64_t id, int status, const char *output, int64_t now_ms)
@@ -261,6 +294,8 @@ void core_on_run_end(struct core *c, uint64_t id, int status, const char *output
     c->now_ms = now_ms;
     if (op)
         op_on_run_end(op, status, output);
+    else
+        (void)errand_on_run_end(c, id, status, output); /* or of nobody any more */
 }
 
 void core_on_probe(struct core *c, uint64_t id, const struct core_probe *probe, int64_t now_ms)
@@ -308,9 +343,76 @@ void core_on_said(struct core *c, struct core_ident ident, const char *output, b
     if (!k)
         return;
     cause_on_said(k, output, oom);
+    cycle_on_said(k, ident, output);
     if (core_is_known(k))
         book_process(k);
     core_tell_process(k);
+}
+
+void core_on_sample(struct core *c, struct core_ident ident, const struct core_sample *s,
+                    int64_t now_ms)
+{
+    struct kept *k, *next;
+
+    c->now_ms = now_ms;
+    for (k = first_of_pid(c, ident.pid); k; k = next) {
+        next = k->same_pid;
+        if (k->ident.start_ticks == ident.start_ticks)
+            limit_on_sample(k, s);
+    }
+}
+
+static struct kept *find_kept(const struct core *c, const char *space, const char *name)
+{
+    char *key = xprintf("%s:%s", space, name);
+    struct kept *k = map_find_str(&c->kept, key);
+
+    free(key);
+    return k;
+}
+
+void core_on_file(struct core *c, const char *space, const char *name, const char *path,
+                  const char *md5, const char *why, int64_t now_ms)
+{
+    struct kept *k = find_kept(c, space, name);
+
+    c->now_ms = now_ms;
+    if (k)
+        care_on_file(k, path, md5, why);
+}
+
+void core_on_port(struct core *c, uint64_t id, bool is_open, int64_t now_ms)
+{
+    struct op *op = op_by_id(c, id);
+
+    c->now_ms = now_ms;
+    if (op)
+        ready_on_port(op, is_open);
+}
+
+void core_on_ready(struct core *c, const char *space, const char *name, struct core_ident main,
+                   int64_t now_ms)
+{
+    struct kept *k = find_kept(c, space, name);
+
+    c->now_ms = now_ms;
+    if (k && !TAILQ_EMPTY(&k->ops))
+        ready_on_notify(TAILQ_FIRST(&k->ops), main);
+}
+
+void core_each_unready(const struct core *c, core_unready_fn *fn, void *arg)
+{
+    struct map_entry *e;
+
+    for (size_t at = 0; (e = map_next(&c->by_id, &at));) {
+        const struct op *op = e->value;
+        const struct core_unready u = { op->kept->meta.space, op->kept->meta.name, op->kept->start,
+                                        op->kept->ident, &op->command.spec.identity };
+
+        if (ready_is_missing(op) && op->command.spec.extra.ready.kind == READY_NOTIFY &&
+            !fn(arg, &u))
+            return;
+    }
 }
 
 void core_on_time(struct core *c, int64_t now_ms, int64_t wall_ms)
@@ -320,8 +422,14 @@ void core_on_time(struct core *c, int64_t now_ms, int64_t wall_ms)
 
     c->now_ms = now_ms;
     c->wall_ms = wall_ms;
+    cycle_on_clock(c);
     while ((t = timers_take(&c->timers, now_ms, seq)))
         t->fn(t->arg);
+}
+
+void core_on_zone(struct core *c)
+{
+    cycle_on_zone(c);
 }
 
 int64_t core_next_ms(const struct core *c)
@@ -342,9 +450,11 @@ static void start_ident(struct kept *k, bool same_boot)
         k->begun_ms = begun_ms;
         return;
     }
+    cycle_on_boot(k);
     k->start = k->run = (struct core_ident){ 0 };
     k->is_owed = k->hosted;
     k->tries = 0;
+    keep_on_host(k);
     if (!ident.pid)
         return;
     cause_on_exit(k, ident, CORE_STATUS_UNKNOWN);
@@ -357,7 +467,6 @@ static void start_kept(struct kept *k, bool same_boot)
 {
     struct op *op;
 
-    start_ident(k, same_boot);
     TAILQ_FOREACH(op, &k->ops, link)
     {
         if (!same_boot) {
@@ -381,10 +490,15 @@ void core_start(struct core *c, bool same_boot, int64_t now_ms, int64_t wall_ms)
 
     c->now_ms = now_ms;
     c->wall_ms = wall_ms;
+    cycle_on_clock(c);
     c->is_started = true;
     event_start(c);
     if (!same_boot)
         book_new_boot(c);
+    for (size_t at = 0; (e = map_next(&c->kept, &at));)
+        start_ident(e->value, same_boot);
+    if (!same_boot)
+        order_on_boot(c);
     for (size_t at = 0; (e = map_next(&c->kept, &at));)
         start_kept(e->value, same_boot);
 }
@@ -438,15 +552,14 @@ bool core_is_others(const struct core *c, struct core_ident ident, const char *s
     return is_known;
 }
 
-void core_each(const struct core *c, void (*fn)(void *arg, const char *space, const char *name),
-               void *arg)
+void core_each(const struct core *c, core_each_fn *fn, void *arg)
 {
     struct map_entry *e;
 
     for (size_t at = 0; (e = map_next(&c->kept, &at));) {
         const struct kept *k = e->value;
 
-        fn(arg, k->meta.space, k->meta.name);
+        fn(arg, k->meta.space, k->meta.name, &k->spec);
     }
 }
 
@@ -461,5 +574,5 @@ bool core_find_whose(const struct core *c, struct core_ident ident, struct core_
 
 bool core_has_run(const struct core *c, uint64_t id)
 {
-    return map_find(&c->by_id, (const char *)&id, sizeof(id)) != NULL;
+    return map_find(&c->by_id, (const char *)&id, sizeof(id)) != NULL || errand_has(c, id);
 }

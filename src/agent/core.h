@@ -59,8 +59,9 @@ bool core_is_others(const struct core *c, struct core_ident ident, const char *s
                     const char *name);
 
 /* Every process that is known. */
-void core_each(const struct core *c, void (*fn)(void *arg, const char *space, const char *name),
-               void *arg);
+typedef void core_each_fn(void *arg, const char *space, const char *name,
+                          const struct proc_spec *spec);
+void core_each(const struct core *c, core_each_fn *fn, void *arg);
 
 /* Which one this is, and where in its output what was said since its start begins (0: not
  * known); false: none of ours. */
@@ -77,6 +78,15 @@ void core_each_unclaimed(const struct core *c, void (*fn)(void *arg, struct core
 /* Whether somebody still waits for this command to end. */
 bool core_has_run(const struct core *c, uint64_t id);
 
+/* Processes that are to say that they are ready, and have not; `fn` ends the walk by false. */
+struct core_unready {
+    const char *space, *name;
+    struct core_ident start, ident; /* the command that starts it; it, if it was seen already */
+    const struct proc_identity *identity;
+};
+typedef bool core_unready_fn(void *arg, const struct core_unready *u);
+void core_each_unready(const struct core *c, core_unready_fn *fn, void *arg);
+
 /* What happens. */
 void core_on_link(struct core *c, bool is_up, int64_t now_ms);
 void core_on_message(struct core *c, unsigned type, const void *message, int64_t now_ms);
@@ -90,7 +100,19 @@ void core_on_exit(struct core *c, struct core_ident ident, int status, int64_t n
  * that ended it: found out after core_on_exit(), which nobody shall wait for. */
 void core_on_said(struct core *c, struct core_ident ident, const char *output, bool oom,
                   int64_t now_ms);
+/* NULL: it can not be said. */
+void core_on_sample(struct core *c, struct core_ident ident, const struct core_sample *s,
+                    int64_t now_ms);
+/* Of a watched file; md5 "": it can not be read, and `why` says more. */
+void core_on_file(struct core *c, const char *space, const char *name, const char *path,
+                  const char *md5, const char *why, int64_t now_ms);
+void core_on_port(struct core *c, uint64_t id, bool is_open, int64_t now_ms);
+/* It has said that it is ready, and who it is (pid 0: nothing of that). */
+void core_on_ready(struct core *c, const char *space, const char *name, struct core_ident main,
+                   int64_t now_ms);
+void core_on_policy(struct core *c, int64_t now_ms); /* hand allow() may say otherwise now */
 void core_on_time(struct core *c, int64_t now_ms, int64_t wall_ms);
+void core_on_zone(struct core *c); /* the host's time zone may be another */
 /* Nothing more happens for now: the server hears of what has changed. */
 void core_tell_now(struct core *c);
 int64_t core_next_ms(const struct core *c); /* when core_on_time() is due; INT64_MAX: never */

@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "agent/core_cause.h"
+#include "agent/core_cycle.h"
+#include "agent/core_group.h"
 #include "agent/core_in.h"
+#include "agent/core_local.h"
 #include "agent/core_op.h"
 #include "base/mem.h"
 
@@ -23,9 +26,11 @@ struct run_record {
 struct process_record {
     struct proc_meta meta;
     struct proc_spec spec;
-    int64_t wanted, pid, start_ticks, run_pid, run_ticks, command_pid, command_ticks, tries;
+    int64_t wanted, pid, start_ticks, run_pid, run_ticks, run_aim, command_pid, command_ticks,
+        tries;
     int64_t command_from, begun_ms;
     int64_t register_s, last_start_s, restarts, spec_op, spec_s;
+    int64_t past_ms, periodic_ms; /* core_cycle.h */
     bool hosted, has_spec, is_owed;
     struct proc_cause cause;
 };
@@ -61,6 +66,7 @@ static const struct shape run_shape = { "run record", sizeof(struct run_record),
     NUMBER("start_ticks", start_ticks), \
     NUMBER("run_pid", run_pid), \
     NUMBER("run_ticks", run_ticks), \
+    NUMBER("run_aim", run_aim), \
     NUMBER("command_pid", command_pid), \
     NUMBER("command_ticks", command_ticks), \
     NUMBER("command_from", command_from), \
@@ -69,6 +75,8 @@ static const struct shape run_shape = { "run record", sizeof(struct run_record),
     NUMBER("tries", tries), \
     NUMBER("last_start_s", last_start_s), \
     NUMBER("restarts", restarts), \
+    NUMBER("past_ms", past_ms), \
+    NUMBER("periodic_ms", periodic_ms), \
     { "cause", .type = FIELD_OBJ, PROCESS_AT(cause), .sub = &proc_cause_shape }
 
 static const struct field state_fields[] = { STATE_FIELDS, { 0 } };
@@ -112,6 +120,7 @@ static void put_process(struct kept *k, unsigned type, const struct shape *s)
         .start_ticks = k->ident.start_ticks,
         .run_pid = k->run.pid,
         .run_ticks = k->run.start_ticks,
+        .run_aim = k->run.pid ? k->run_aim : 0,
         .command_pid = k->start.pid,
         .command_ticks = k->start.start_ticks,
         .command_from = k->start_from,
@@ -128,7 +137,10 @@ static void put_process(struct kept *k, unsigned type, const struct shape *s)
     };
 
     cause_fill(k, &r.cause);
-    r.cause.doing = -1; /* the next agent sees for itself */
+    r.cause.doing = -1;                /* the next agent sees for itself */
+    r.cause.runs = (struct list){ 0 }; /* each has a record of its own */
+    r.cause.next_run_s = 0;
+    cycle_state(k, &r.past_ms, &r.periodic_ms);
     put(k->core, type, s, &r, false);
 }
 
@@ -179,6 +191,7 @@ void book_run(struct op *op)
         return;
     }
     op->kept->run = op->run;
+    op->kept->run_aim = op->aim;
     book_process(op->kept);
 }
 
@@ -273,7 +286,10 @@ static struct done *keep_result(struct core *c, const struct message_result *m, 
 void book_done(struct core *c, const struct message_result *result, int64_t deadline_ms)
 {
     core_tell_now(c);
-    send_result(keep_result(c, result, deadline_ms));
+    if (core_is_local(result->task))
+        c->hands->send(c->arg, MESSAGE_RESULT, &message_result_shape, result);
+    else
+        send_result(keep_result(c, result, deadline_ms));
 }
 
 /* Still remembered until no copy of the command can be acted upon. */
@@ -350,7 +366,8 @@ static void replay_result(struct core *c, const struct message_result *m)
 
     if (op)
         op_free(op);
-    keep_result(c, m, deadline_ms);
+    if (!core_is_local(m->task)) /* who asked has gone with the agent before us */
+        keep_result(c, m, deadline_ms);
 }
 
 static void replay_done(struct core *c, const struct done_record *r)
@@ -362,19 +379,27 @@ static void replay_done(struct core *c, const struct done_record *r)
     remember(new_done(c, r->task, r->item, r->deadline_ms));
 }
 
-/* Of a process that is not known it says too little. */
-static void replay_state(struct core *c, const struct process_record *r)
+static struct kept *find_kept(const struct core *c, const struct proc_meta *meta)
 {
-    char *key = xprintf("%s:%s", r->meta.space, r->meta.name);
+    char *key = xprintf("%s:%s", meta->space, meta->name);
     struct kept *k = map_find_str(&c->kept, key);
 
     free(key);
+    return k;
+}
+
+/* Of a process that is not known it says too little. */
+static void replay_state(struct core *c, const struct process_record *r)
+{
+    struct kept *k = find_kept(c, &r->meta);
+
     if (!k)
         return;
     k->wanted = r->wanted;
     k->hosted = k->is_listed = r->hosted;
     k->ident = (struct core_ident){ r->pid, r->start_ticks };
     k->run = (struct core_ident){ r->run_pid, r->run_ticks };
+    k->run_aim = (unsigned)r->run_aim;
     k->start = (struct core_ident){ r->command_pid, r->command_ticks };
     k->start_from = r->command_from;
     k->begun_ms = r->begun_ms;
@@ -383,6 +408,15 @@ static void replay_state(struct core *c, const struct process_record *r)
     k->last_start_s = r->last_start_s;
     k->restarts = r->restarts;
     cause_replay(k, &r->cause);
+    cycle_replay_state(k, r->past_ms, r->periodic_ms);
+}
+
+static void replay_cycle(struct core *c, const struct cycle_record *r)
+{
+    struct kept *k = find_kept(c, &r->meta);
+
+    if (k)
+        cycle_replay_run(k, r);
 }
 
 static void replay_process(struct core *c, const struct process_record *r)
@@ -429,6 +463,8 @@ static void replay_one(struct core *c, enum record_type type, const void *record
     case RECORD_EVENT_STORED: event_stored(c, event->id); break;
     case RECORD_EVENT_GAP: event_replay_gap(c, record); break;
     case RECORD_EVENT_LAST: event_replay_last(c, event->id); break;
+    case RECORD_GROUP: group_replay(c, record); break;
+    case RECORD_CYCLE: replay_cycle(c, record); break;
     }
 }
 
@@ -446,6 +482,8 @@ int core_replay(struct core *c, unsigned type, const char *json, size_t n, struc
         [RECORD_EVENT_STORED] = &message_event_ref_shape,
         [RECORD_EVENT_GAP] = &event_gap_shape,
         [RECORD_EVENT_LAST] = &message_event_ref_shape,
+        [RECORD_GROUP] = &proc_group_shape,
+        [RECORD_CYCLE] = &cycle_record_shape,
     };
     const struct shape *s = type < ARRAY_LEN(shapes) ? shapes[type] : NULL;
     struct arena a = { 0 };
@@ -515,10 +553,12 @@ void core_compact(struct core *c)
 
         put_process(k, RECORD_PROCESS, &process_shape);
         k->is_booked = true;
+        cycle_compact(k);
         TAILQ_FOREACH(op, &k->ops, link)
         compact_op(op);
     }
     for (size_t at = 0; (e = map_next(&c->done, &at));)
         compact_done(e->value);
     event_compact(c);
+    group_compact(c);
 }

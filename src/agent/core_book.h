@@ -22,6 +22,8 @@ enum record_type {
     RECORD_EVENT_STORED, /* struct message_event_ref: the server has it and all before it */
     RECORD_EVENT_GAP,    /* struct event_gap */
     RECORD_EVENT_LAST,   /* struct message_event_ref: no id up to this one is given again */
+    RECORD_GROUP,        /* struct proc_group: what a namespace may use */
+    RECORD_CYCLE,        /* struct cycle_record: a run of a periodic process */
 };
 
 /* A command that has a result, which is kept until the server has stored it.  That there

@@ -5,9 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/core_cycle.h"
 #include "agent/core_op.h"
+#include "agent/core_order.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+
+#define TEXT(member) offsetof(struct proc_cause, member)
+static const size_t texts[] = { TEXT(output), TEXT(failed_text), TEXT(waits_for), TEXT(limit_text),
+                                TEXT(drift) };
+
+static const char **text_at(struct proc_cause *c, size_t i)
+{
+    return (const char **)(void *)((char *)c + texts[i]);
+}
 
 static void set_text(const char **slot, const char *text, size_t n)
 {
@@ -23,8 +34,13 @@ static void set_first(const char **slot, const char *text)
     set_text(slot, text, n > WHY_TEXT_BYTES ? utf8_whole(text, WHY_TEXT_BYTES) : n);
 }
 
+void cause_set_text(const char **slot, const char *text)
+{
+    set_first(slot, text);
+}
+
 /* Of what was said, the last lines do; what is cut begins with a whole character. */
-static void set_last(const char **slot, const char *text)
+void cause_set_last(const char **slot, const char *text)
 {
     const char *end = text ? text + strlen(text) : text, *from = end;
     int lines = 1;
@@ -43,7 +59,8 @@ static void set_last(const char **slot, const char *text)
 void cause_init(struct kept *k)
 {
     shape_defaults(&proc_cause_shape, &k->cause);
-    k->cause.output = k->cause.failed_text = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        *text_at(&k->cause, i) = NULL;
     k->cause.since_s = k->core->wall_ms / 1000;
 }
 
@@ -61,8 +78,8 @@ static void drop_exited(struct kept *k)
 void cause_free(struct kept *k)
 {
     drop_exited(k);
-    set_text(&k->cause.output, NULL, 0);
-    set_text(&k->cause.failed_text, NULL, 0);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        set_text(text_at(&k->cause, i), NULL, 0);
 }
 
 struct kept *cause_find_exited(const struct core *c, struct core_ident ident)
@@ -94,7 +111,7 @@ void cause_on_said(struct kept *k, const char *output, bool oom)
 {
     k->cause.exit_oom = oom;
     if (output && *output)
-        set_last(&k->cause.output, output);
+        cause_set_last(&k->cause.output, output);
 }
 
 void cause_restore_exit(struct kept *k, const struct proc_cause *before)
@@ -120,7 +137,7 @@ void cause_on_failure(struct kept *k, int64_t op, int code, const char *text, co
     k->cause.failed_code = code;
     set_first(&k->cause.failed_text, text);
     if (output && *output)
-        set_last(&k->cause.output, output);
+        cause_set_last(&k->cause.output, output);
 }
 
 void cause_on_success(struct kept *k)
@@ -159,19 +176,27 @@ static void fill_tries(const struct kept *k, struct proc_cause *ret)
 void cause_fill(const struct kept *k, struct proc_cause *ret)
 {
     *ret = k->cause;
-    ret->output = k->cause.output ? k->cause.output : "";
-    ret->failed_text = k->cause.failed_text ? k->cause.failed_text : "";
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        const char **text = text_at(ret, i);
+
+        *text = *text ? *text : "";
+    }
+    ret->waits_for = order_waits_for(k);
     ret->doing = doing(k);
+    cycle_fill_cause(k, ret);
     fill_tries(k, ret);
 }
 
 void cause_replay(struct kept *k, const struct proc_cause *from)
 {
-    const char *output = k->cause.output, *failed_text = k->cause.failed_text;
+    struct proc_cause old = k->cause;
 
     k->cause = *from;
-    k->cause.output = output;
-    k->cause.failed_text = failed_text;
-    set_text(&k->cause.output, from->output, strlen(from->output));
-    set_text(&k->cause.failed_text, from->failed_text, strlen(from->failed_text));
+    k->cause.runs = (struct list){ 0 };
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        const char **text = text_at(&k->cause, i), *read = *text;
+
+        *text = *text_at(&old, i);
+        set_text(text, read, read ? strlen(read) : 0);
+    }
 }

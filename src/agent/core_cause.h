@@ -13,6 +13,9 @@
 void cause_init(struct kept *k);
 void cause_free(struct kept *k);
 
+/* Its last lines, or NULL for none; what was there is freed. */
+void cause_set_last(const char **slot, const char *text);
+
 /* It has ended; its last words, and whether memory was out, come later. */
 void cause_on_exit(struct kept *k, struct core_ident ident, int status);
 void cause_on_said(struct kept *k, const char *output, bool oom);
@@ -23,6 +26,9 @@ struct kept *cause_find_exited(const struct core *c, struct core_ident ident); /
 void cause_on_failure(struct kept *k, int64_t op, int code, const char *text, const char *output);
 /* One did: what failed before is the past.  How it ended last is still worth knowing. */
 void cause_on_success(struct kept *k);
+
+/* Another of its texts; NULL or "": none. */
+void cause_set_text(const char **slot, const char *text);
 
 /* As it is told; its texts are kept's. */
 void cause_fill(const struct kept *k, struct proc_cause *ret);

@@ -6,17 +6,32 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "agent/core_care.h"
 #include "agent/core_cause.h"
+#include "agent/core_cycle.h"
+#include "agent/core_limit.h"
+#include "agent/core_local.h"
 #include "agent/core_op.h"
+#include "agent/core_ready.h"
 
 static void end_ours(struct op *op, int code, const char *text)
 {
     struct kept *k = op->kept;
+    enum op_aim aim = op->aim;
+    int64_t number = op->command.op;
+    struct core_ident old = op->old;
     char copy[WHY_TEXT_BYTES];
 
     snprintf(copy, sizeof(copy), "%s", text);
     op_free(op);
-    keep_on_done(k, code, copy);
+    if (aim == AIM_LIMIT)
+        limit_on_done(k, old, number, code);
+    else if (aim == AIM_CYCLE)
+        cycle_on_done(k, code, copy);
+    else if (aim == AIM_HEALTH)
+        care_on_done(k, code, copy);
+    else
+        keep_on_done(k, code, copy);
 }
 
 /* A start that failed is worth knowing of, also where nothing was known before; it is
@@ -56,8 +71,10 @@ void op_end_with(struct op *op, int code, const struct proc_view *seen, const ch
     struct kept *k = op->kept;
 
     timers_stop(&op->core->timers, &op->timer);
+    ready_end(op);
     op_queue_leave(op);
     note_cause(op, code, text);
+    cycle_on_end(op, code);
     if (op_is_ours(op)) {
         end_ours(op, code, text);
         return;
@@ -78,6 +95,8 @@ void op_end_with(struct op *op, int code, const struct proc_view *seen, const ch
     else
         core_tell_process(k);
     op->mark = book_result(op);
+    if (core_is_local(op->command.task))
+        local_on_end(op);
     TAILQ_INSERT_TAIL(&op->core->waiting, op, waiting);
     keep_look(k); /* the disk may keep us waiting */
 }
@@ -120,7 +139,23 @@ void op_end_query(struct op *op, const struct core_probe *probe)
     cause->instances_wanted = op_instances(op);
     cause->instances = cause->instances_wanted ? (int64_t)probe->n_all : 0;
     view.others = list_others(op, probe);
-    op_end_with(op, CODE_OK, probe->found == FOUND_IT ? &view : NULL, "success");
+    op->is_found = probe->found == FOUND_IT;
+    if (!care_ask(op->kept, &op->command.spec, op_end_asked, op)) {
+        op_end_with(op, CODE_OK, op->is_found ? &view : NULL, "success");
+        return;
+    }
+    op->phase = PHASE_ASK;
+    op->result.view = view;
+    proc_view_keep(&op->result.view, &op->arena);
+}
+
+void op_end_asked(void *arg)
+{
+    struct op *op = arg;
+    struct proc_view view = op->result.view;
+
+    care_forget(op->kept, op);
+    op_end_with(op, CODE_OK, op->is_found ? &view : NULL, "success");
 }
 
 /* ---- hosting */
@@ -147,6 +182,7 @@ static void host(struct op *op)
     k->hosted = true;
     k->wanted = PROC_RUNNING;
     k->tries = 0;
+    keep_on_host(k);
 }
 
 /* Needs no command and looks at nothing. */
@@ -176,7 +212,8 @@ static void has_stopped(struct op *op)
         return;
     }
     cause_on_success(op->kept);
-    op_stop_hosting(op);
+    if (!op_is_ours(op))
+        op_stop_hosting(op);
     op_end(op, CODE_OK, "success");
 }
 
@@ -185,6 +222,7 @@ static void has_started(struct op *op, struct core_ident ident)
     struct kept *k = op->kept;
 
     cause_on_success(k);
+    care_on_start(k);
     if (op->has_before)
         cause_restore_exit(k, &op->before); /* that was only its launcher */
     host(op);
@@ -213,7 +251,11 @@ void op_succeed(struct op *op, struct core_ident ident)
 
 void op_fail_check(struct op *op, const char *why)
 {
-    const char *state = op_part(op)->outcome == MAKES_STOP ? "alive" : "not alive";
+    op_fail_ready(op, op_part(op)->outcome == MAKES_STOP ? "alive" : "not alive", why);
+}
+
+void op_fail_ready(struct op *op, const char *state, const char *why)
+{
     const char *colon = why && *why ? ": " : "";
 
     why = why ? why : "";

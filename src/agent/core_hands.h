@@ -22,8 +22,8 @@ struct core_run {
     int64_t item;
     const char *space, *name; /* of the process it belongs to */
     const char *what, *line;  /* "start", "stop", ...; what to run */
-    const struct proc_identity *identity;
-    const struct list *env; /* struct proc_env */
+    const struct proc_spec *spec;
+    bool wants_output; /* also when it succeeds */
 };
 
 /* It runs. */
@@ -69,9 +69,18 @@ struct core_look {
     bool is_renewed;         /* it was restarted: what is found now counts before `known` */
     bool is_doubtful;        /* an agent before us may have begun one that nobody knows of */
     int64_t instances;       /* more than 1: so many are expected, and all that fit are wanted */
+    bool by_pid_file;        /* it is the one that its pid file names, or nobody */
     bool is_peek;            /* only to tell who watches: nothing is done about what is found */
     int64_t since_ms;        /* what ran by then is found; what has come later, perhaps */
     bool wants_view;         /* and what does the kernel say of it? */
+};
+
+/* What a process and all its descendants use. */
+struct core_sample {
+    int64_t cpu_us; /* since it began: of those that have ended, too, as far as is known */
+    int64_t rss_bytes;
+    int64_t processes;
+    bool is_partial; /* there are more than were looked at: it is at least this */
 };
 
 struct core_hands {
@@ -87,6 +96,15 @@ struct core_hands {
     void (*probe)(void *arg, const struct core_look *look); /* -> core_on_probe() */
     void (*watch)(void *arg, struct core_ident ident);      /* -> core_on_exit(), gone or not */
     void (*signal)(void *arg, struct core_ident ident, int number, bool with_children);
+
+    /* Whether the policy of the host allows it: the process, and with `line` not "" that
+     * command of it.  Else CODE_DENIED and why.  The only one that answers at once, and the
+     * only one that may be NULL: all is allowed. */
+    int (*allow)(void *arg, const struct proc_spec *spec, const char *line, struct err *err);
+    void (*sample)(void *arg, struct core_ident ident); /* -> core_on_sample() */
+    /* From now on its files are watched; an empty list ends it. -> core_on_file() */
+    void (*files)(void *arg, const char *space, const char *name, const struct list *files);
+    void (*try_port)(void *arg, uint64_t id, int64_t port); /* -> core_on_port() */
 };
 
 #endif

@@ -5,15 +5,25 @@
  * checks, just like one that was asked for.  The first comes at once, the others
  * start_interval apart, start_retries in all; a process that has run for
  * FORGIVE_MS is well again.  When the tries are used up hosting ends, so that
- * clients see the truth. */
+ * clients see the truth.  With keep_trying they never are, and each interval is twice
+ * the one before, up to max_interval.
+ *
+ * One that ends by itself with one of exit_codes has done what it was to do, and one that
+ * the host's policy forbids stays down: both stay hosted, and are left alone until they are
+ * hosted anew or started, or the host is; the latter also until the policy is another. */
+#include "agent/core_care.h"
+#include "agent/core_cause.h"
+#include "agent/core_cycle.h"
 #include "agent/core_in.h"
+#include "agent/core_limit.h"
 #include "agent/core_op.h"
+#include "agent/core_order.h"
 
 enum { FORGIVE_MS = 300 * 1000 };
 
 /* What waits, be it for the disk, which may be full for days, does nothing to the process;
  * but for one that an agent before us had begun. */
-static bool is_in_work(const struct kept *k)
+bool keep_is_in_work(const struct kept *k)
 {
     const struct op *op = TAILQ_FIRST(&k->ops);
 
@@ -21,10 +31,27 @@ static bool is_in_work(const struct kept *k)
                   (op->phase == PHASE_JOURNAL && (op->is_durable || op->was_running)));
 }
 
+static bool is_resident(const struct kept *k)
+{
+    return proc_policy_of(&k->spec).kind == PROC_RESIDENT;
+}
+
+bool keep_is_wanted(const struct kept *k)
+{
+    return k->hosted && k->has_spec && k->wanted == PROC_RUNNING && !k->cause.has_finished &&
+           !k->is_denied && is_resident(k);
+}
+
 static bool is_kept(const struct kept *k)
 {
-    return k->hosted && k->has_spec && k->wanted == PROC_RUNNING && !is_in_work(k) &&
-           proc_policy_of(&k->spec).kind == PROC_RESIDENT;
+    return keep_is_wanted(k) && !keep_is_in_work(k);
+}
+
+void keep_on_host(struct kept *k)
+{
+    k->is_denied = false;
+    if (is_resident(k))
+        k->cause.has_finished = false;
 }
 
 static bool may_try(const struct kept *k)
@@ -42,14 +69,33 @@ static void give_up(struct kept *k)
                     "%s is no longer hosted: given up after %lld restarts", k->meta.name,
                     (long long)k->tries);
     core_tell_process(k);
+    order_on_change(k);
+}
+
+/* From the last try to the next one.  It never gets shorter than start_interval. */
+static int64_t interval_ms(const struct kept *k)
+{
+    int64_t first_s = proc_policy_of(&k->spec).start_interval_s, wait_s = first_s;
+    int64_t most_s =
+        k->spec.extra.max_interval_s > first_s ? k->spec.extra.max_interval_s : first_s;
+
+    if (!k->tries)
+        return 0;
+    for (int64_t i = 1; k->spec.extra.keep_trying && i < k->tries && wait_s < most_s; i++)
+        wait_s = 2 * wait_s < most_s ? 2 * wait_s : most_s;
+    return wait_s * 1000;
 }
 
 void keep_look(struct kept *k)
 {
     struct core *c = k->core;
-    int64_t wait_ms = k->tries ? proc_policy_of(&k->spec).start_interval_s * 1000 : 0;
+    int64_t wait_ms = interval_ms(k);
 
-    if (!c->is_started || !is_kept(k) || k->ident.pid || k->timer.place)
+    order_on_change(k);
+    limit_look(k);
+    cycle_look(k);
+    care_look(k);
+    if (!c->is_started || !is_kept(k) || k->ident.pid || k->timer.place || *order_waits_for(k))
         return;
     k->cause.next_try_s = (c->wall_ms + wait_ms) / 1000;
     if (!may_try(k))
@@ -62,25 +108,34 @@ void keep_look(struct kept *k)
 
 /* Before all others: those that came wait, or it was in work when the agent before us
  * died. */
-static struct op *new_restart(struct kept *k)
+struct op *op_new_ours(struct kept *k, int64_t number, enum op_aim aim)
 {
     const struct message_command command = {
         .task = "",
-        .op = *k->spec.control.start_cmd ? PROC_OP_START : PROC_OP_RESTART,
+        .op = number,
         .meta = k->meta,
         .spec = k->spec,
     };
     struct op *op = op_new(k->core, &command);
 
+    op->aim = aim;
     op->is_durable = true; /* nobody waits for it, so it needs no journal */
     TAILQ_REMOVE(&k->ops, op, link);
     TAILQ_INSERT_HEAD(&k->ops, op, link);
     return op;
 }
 
+static struct op *new_restart(struct kept *k)
+{
+    return op_new_ours(k, *k->spec.control.start_cmd ? PROC_OP_START : PROC_OP_RESTART, AIM_KEEP);
+}
+
 void keep_resume(struct kept *k)
 {
-    struct op *op = new_restart(k);
+    struct op *op = k->run_aim == AIM_LIMIT    ? limit_resume(k)
+                    : k->run_aim == AIM_CYCLE  ? cycle_resume(k)
+                    : k->run_aim == AIM_HEALTH ? op_new_ours(k, PROC_OP_RESTART, AIM_HEALTH)
+                                               : new_restart(k);
 
     op->was_running = true;
     op->run = k->run;
@@ -90,29 +145,70 @@ void keep_on_time(void *arg)
 {
     struct kept *k = arg;
 
-    if (!is_kept(k) || k->ident.pid)
+    if (!is_kept(k) || k->ident.pid || !order_may_start(k))
         return;
+    timers_stop(&k->core->timers, &k->timer);
     k->tries++;
     new_restart(k);
     op_begin_next(k);
 }
 
-void keep_on_exit(struct kept *k)
+/* It has ended as its spec says it may, and nobody had asked it to: what is in work, if
+ * anything, is to bring it up. */
+static bool is_at_its_end(const struct kept *k)
+{
+    const struct op *op = TAILQ_FIRST(&k->ops);
+
+    return keep_is_wanted(k) && proc_exit_is_expected(&k->spec.extra, (int)k->cause.exit_code) &&
+           (!keep_is_in_work(k) || (op_is_ours(op) && op->command.op == PROC_OP_START));
+}
+
+bool keep_restart(struct kept *k)
+{
+    if (!is_kept(k) || !may_try(k))
+        return false;
+    k->tries++;
+    op_new_ours(k, PROC_OP_RESTART, AIM_HEALTH);
+    op_begin_next(k);
+    return true;
+}
+
+/* One that was restarted for its health has run for long without being well. */
+void keep_forgive(struct kept *k)
 {
     if (k->core->now_ms - k->begun_ms >= FORGIVE_MS)
         k->tries = 0;
+}
+
+void keep_on_exit(struct kept *k)
+{
+    if (!k->cause.unhealthy_s)
+        keep_forgive(k);
+    if (is_at_its_end(k))
+        k->cause.has_finished = true;
     book_process(k);
     core_tell_process(k);
     keep_look(k);
+}
+
+/* Was up, and had done its work by the time of the check. */
+static bool has_come_to_its_end(struct kept *k, int code)
+{
+    if (code != CODE_CHECK || !k->cause.has_finished)
+        return false;
+    cause_on_success(k);
+    k->cause.has_finished = true;
+    return true;
 }
 
 /* 828 is as good: it was there when we looked. */
 void keep_on_done(struct kept *k, int code, const char *text)
 {
     k->run = (struct core_ident){ 0 };
-    if (code == CODE_RUNNING && k->tries > 0) {
-        k->tries--; /* nothing had to be done */
-    } else if (code == CODE_OK) {
+    k->is_denied = code == CODE_DENIED;
+    if ((code == CODE_RUNNING || code == CODE_DENIED) && k->tries > 0)
+        k->tries--; /* nothing had to be done, or was */
+    if (code == CODE_OK || has_come_to_its_end(k, code)) {
         k->restarts++;
         core_tell_event(k, "process_restart_success",
                         "check %s not running, and restart it success", k->meta.name);
@@ -123,4 +219,20 @@ void keep_on_done(struct kept *k, int code, const char *text)
     book_process(k);
     core_tell_process(k);
     op_begin_next(k);
+}
+
+/* What was forbidden may be allowed now. */
+void core_on_policy(struct core *c, int64_t now_ms)
+{
+    struct map_entry *e;
+
+    c->now_ms = now_ms;
+    for (size_t at = 0; (e = map_next(&c->kept, &at));) {
+        struct kept *k = e->value;
+
+        if (!k->is_denied)
+            continue;
+        k->is_denied = false;
+        keep_look(k);
+    }
 }

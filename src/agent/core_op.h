@@ -9,12 +9,15 @@
 #define AGENT_CORE_OP_H
 
 #include "agent/core_in.h"
+#include "agent/core_own.h"
+#include "agent/core_rules.h"
 
 /* Where an operation stands. */
 enum phase {
     PHASE_JOURNAL, /* waits until it is durable, and for its turn */
     PHASE_QUEUE,   /* waits for a slot (core_queue.h) */
     PHASE_LOOK,    /* who is there? */
+    PHASE_ASK,     /* a query: what do version_cmd and health_cmd say? */
     PHASE_RUN,     /* its command runs */
     PHASE_SELF,    /* the command still runs: is it the process? */
     PHASE_SETTLE,  /* the command is done; the process has its time to live or to die */
@@ -24,18 +27,6 @@ enum phase {
     PHASES
 };
 
-enum outcome { LEAVES_AS_IS, MAKES_RUN, MAKES_STOP };
-
-struct op_rule {
-    int64_t op;
-    const char *name;
-    enum outcome outcome;
-    bool looks;             /* it matters who is there */
-    int if_running, if_not; /* codes to end with at once; 0: go on */
-    size_t command;         /* where in struct proc_control, or none */
-    int signal;             /* in place of an empty command; 0: it needs one */
-};
-
 struct op {
     TAILQ_ENTRY(op) link;    /* of its process, in the order they came */
     TAILQ_ENTRY(op) waiting; /* of those that wait for the journal, by mark */
@@ -43,6 +34,7 @@ struct op {
     struct kept *kept;
     struct arena arena;
     struct message_command command; /* task "": of our own making, to keep it alive */
+    enum op_aim aim;                /* of one of our own making */
     const char *key;                /* task#item */
     enum phase phase;
     uint64_t id;   /* of its runs and probes */
@@ -54,7 +46,8 @@ struct op {
     struct timer timer;
     struct core_ident run; /* its command; pid 0: none, or it has ended; -1: about to begin */
     int64_t out_from;      /* where in its file what the command says begins */
-    struct core_ident old; /* the process a restart found, which it may have left running */
+    int status;            /* how it ended, or CORE_STATUS_UNKNOWN */
+    struct core_ident old; /* what a restart found, and may have left; what is over a limit */
     bool stops_first;      /* a restart in two halves: this is the first */
     uint64_t questions;    /* who is there, asked so often: only the last answer counts */
     bool was_running;      /* the agent died while it was carried out */
@@ -64,6 +57,9 @@ struct op {
     bool is_durable;       /* the command is in the journal */
     bool is_refused;       /* too many were waiting when it came */
     bool is_told;          /* that it is in work */
+    bool is_resumed;       /* an agent before us had begun it */
+    bool is_found;         /* a query: it runs, and the result has what was seen of it */
+    struct ready *ready;   /* core_ready.h; NULL: it is not waited for to be ready */
     TAILQ_ENTRY(op) queued;
     bool is_queued, has_slot, goes_first; /* core_queue.h */
     struct core_ident seen;               /* by a peek; should that end, it was a launcher, or */
@@ -93,26 +89,12 @@ void op_wait_for_slot(struct op *op, bool goes_first);
 void op_end_with(struct op *op, int code, const struct proc_view *seen, const char *text);
 void op_end(struct op *op, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void op_end_query(struct op *op, const struct core_probe *probe);
+void op_end_asked(void *op); /* with what its commands have said by now */
 void op_succeed(struct op *op, struct core_ident ident); /* this part of it */
 void op_fail_check(struct op *op, const char *why);
+void op_fail_ready(struct op *op, const char *state, const char *why);
 void op_fail_command(struct op *op, int status, const char *output);
 void op_stop_hosting(struct op *op);
 void op_set_hosting(struct op *op);
-
-/* core_rules.c */
-const struct op_rule *op_rule(const struct op *op); /* NULL: there is no such operation */
-/* What it is doing right now: a restart in two halves is a stop, then a start. */
-const struct op_rule *op_part(const struct op *op);
-const char *op_line(const struct op *op);  /* that part's command; "" if there is none */
-bool op_starts(const struct op *op);       /* its command is to bring the process up */
-int64_t op_instances(const struct op *op); /* how many are expected; 0: one */
-bool op_is_ours(const struct op *op);      /* a restart of our own making */
-bool op_is_acting(const struct op *op);    /* it has begun, its outcome is not known yet */
-/* Who asks need not say again what we know: neither what the process is, nor, with no
- * word about that, how it is run.  What never worked is only good for a question. */
-void op_use_known_spec(struct op *op);
-/* The code and the text to refuse it with, before anything is done; CODE_OK: all is
- * there.  The API has refused what lacks something, so this is for others. */
-int op_lacks(const struct op *op, const char **ret_what);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "agent/core_op.h"
+#include "agent/core_order.h"
 #include "base/mem.h"
 
 #define CMD(member) offsetof(struct proc_control, member)
@@ -55,7 +56,7 @@ const char *op_line(const struct op *op)
 
 bool op_is_acting(const struct op *op)
 {
-    return op->phase != PHASE_JOURNAL && op->phase != PHASE_SYNC &&
+    return op->phase != PHASE_JOURNAL && op->phase != PHASE_SYNC && op->phase != PHASE_ASK &&
            (op->phase != PHASE_QUEUE || op->has_acted);
 }
 
@@ -70,6 +71,11 @@ int64_t op_instances(const struct op *op)
 bool op_is_ours(const struct op *op)
 {
     return !*op->command.task;
+}
+
+bool op_goes_first(const struct op *op)
+{
+    return op_is_ours(op) && op->aim != AIM_CYCLE;
 }
 
 bool op_starts(const struct op *op)
@@ -112,6 +118,23 @@ static const char *missing_identity(const struct op *op)
     return NULL;
 }
 
+/* What could never be ready, else. */
+static const char *missing_for_ready(const struct op *op)
+{
+    const struct proc_spec *spec = &op->command.spec;
+    int64_t kind = spec->extra.ready.kind, number = op->command.op;
+
+    if (number != PROC_OP_START && number != PROC_OP_RESTART && number != PROC_OP_HOST)
+        return NULL;
+    if (kind == READY_PORT && !spec->extra.ready.port)
+        return "spec.holdfast.ready.port: required where ready.when is port";
+    if (kind == READY_HEALTH && !*spec->control.health_cmd)
+        return "spec.control.health_cmd: required where ready.when is health";
+    if (kind == READY_PID_FILE && !*spec->identity.pid_path)
+        return "spec.identity.pid_path: required where ready.when is pid_file";
+    return NULL;
+}
+
 static const char *missing_command(const struct op *op)
 {
     const struct proc_control *control = &op->command.spec.control;
@@ -126,10 +149,74 @@ static const char *missing_command(const struct op *op)
     return NULL;
 }
 
-int op_lacks(const struct op *op, const char **ret_what)
+/* What makes a process known, and will be used on it later. */
+static bool registers(const struct op *op)
 {
-    const char *command = missing_command(op), *identity = missing_identity(op);
+    return op->command.op == PROC_OP_START || op->command.op == PROC_OP_HOST ||
+           op->command.op == PROC_OP_RESTART;
+}
 
-    *ret_what = command ? command : identity;
-    return command ? CODE_NO_COMMAND : identity ? CODE_PARAM : CODE_OK;
+static const char *find_circle(struct op *op)
+{
+    const char *circle = NULL;
+
+    if (!op_is_ours(op) && registers(op))
+        circle = order_find_circle(op->kept, &op->command.spec, &op->arena);
+    return circle ? arena_printf(&op->arena, "spec.holdfast.after: %s", circle) : NULL;
+}
+
+/* ---- the host's policy */
+
+/* Every command of a spec that is to be kept, so that nobody finds out when he wants to stop
+ * it; else what will be run now. */
+static bool is_to_be_run(const struct op *op, size_t at)
+{
+    const struct op_rule *r = op_rule(op);
+
+    return registers(op) || r->command == at;
+}
+
+static int ask_policy(const struct op *op, struct err *err)
+{
+    static const size_t lines[] = {
+        CMD(start_cmd), CMD(stop_cmd),    CMD(restart_cmd), CMD(reload_cmd),
+        CMD(kill_cmd),  CMD(version_cmd), CMD(health_cmd),
+    };
+    const struct core *c = op->core;
+    const struct proc_spec *spec = &op->command.spec;
+
+    if (c->hands->allow(c->arg, spec, "", err))
+        return -1;
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+        const char *line =
+            *(const char *const *)(const void *)((const char *)&spec->control + lines[i]);
+
+        if (*line && is_to_be_run(op, lines[i]) && c->hands->allow(c->arg, spec, line, err))
+            return -1;
+    }
+    return 0;
+}
+
+/* To look and to let go is always allowed, and what we stop ourselves, by a signal, is the
+ * host's own business. */
+static const char *find_denial(struct op *op)
+{
+    const struct op_rule *r = op_rule(op);
+    struct err err;
+
+    if (!op->core->hands->allow || !r || r->op == PROC_OP_QUERY || r->op == PROC_OP_UNHOST)
+        return NULL;
+    if (op_is_ours(op) && r->outcome == MAKES_STOP && !*op_line(op))
+        return NULL;
+    return ask_policy(op, &err) ? arena_strdup(&op->arena, err.text) : NULL;
+}
+
+int op_lacks(struct op *op, const char **ret_what)
+{
+    if ((*ret_what = missing_command(op)))
+        return CODE_NO_COMMAND;
+    if ((*ret_what = missing_identity(op)) || (*ret_what = missing_for_ready(op)) ||
+        (*ret_what = find_circle(op)))
+        return CODE_PARAM;
+    return (*ret_what = find_denial(op)) ? CODE_DENIED : CODE_OK;
 }

@@ -8,13 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/core_care.h"
 #include "agent/core_cause.h"
 #include "agent/core_in.h"
+#include "agent/core_limit.h"
 #include "base/buf.h"
 #include "base/hex.h"
 #include "base/mem.h"
 
-enum { PAGE = 100 };
+/* Views on a page; the last runs of periodic ones make it as large. */
+enum { PAGE = 100, PAGE_RUNS = 150 };
 
 bool core_is_known(const struct kept *k)
 {
@@ -32,6 +35,8 @@ void core_fill_view(const struct kept *k, struct proc_view *v)
     v->restarts = k->restarts;
     v->why = ""; /* the sentence is made where it is read */
     cause_fill(k, &v->cause);
+    care_fill_view(k, v);
+    limit_fill_view(k, v);
     v->register_s = k->register_s;
     v->last_start_s = k->last_start_s;
     v->report_s = k->core->wall_ms / 1000;
@@ -55,6 +60,9 @@ static void hash_facts(const struct kept *k, unsigned char to[DIGEST_SIZE])
                (long long)v.cause.failed_s, (long long)v.cause.failed_code,
                (long long)v.cause.tries, (long long)v.cause.next_try_s, v.cause.has_given_up,
                v.cause.has_finished);
+    buf_printf(&facts, " %lld %lld", (long long)v.cause.next_run_s,
+               v.cause.runs.n ? (long long)((struct proc_run *)v.cause.runs.items)->begun_s : 0);
+    buf_printf(&facts, " %lld %s %s", (long long)v.cause.unhealthy_s, v.cause.drift, v.version);
     digest_sha256(buf_data(&facts), facts.len, to);
     buf_free(&facts);
 }
@@ -150,9 +158,9 @@ static void untell_all(struct core *c)
  * lost, it is missed. */
 static void send_marked(struct core *c, struct proc_view *page)
 {
-    size_t n = 0;
+    size_t n = 0, runs = 0;
 
-    while (n < PAGE && !TAILQ_EMPTY(&c->to_tell)) {
+    while (n < PAGE && runs < PAGE_RUNS && !TAILQ_EMPTY(&c->to_tell)) {
         struct kept *k = TAILQ_FIRST(&c->to_tell);
         bool must = k->must_tell;
 
@@ -161,6 +169,7 @@ static void send_marked(struct core *c, struct proc_view *page)
             continue;
         shape_defaults(&proc_view_shape, &page[n]);
         core_fill_view(k, &page[n++]);
+        runs += page[n - 1].cause.runs.n;
     }
     if (n)
         send_views(c, page, n, false, false);
@@ -186,17 +195,18 @@ static void send_pages(struct core *c)
 {
     struct proc_view *page = xalloc(PAGE * sizeof(*page));
     struct map_entry *e;
-    size_t n = 0;
+    size_t n = 0, runs = 0;
 
     for (size_t at = 0; (e = map_next(&c->kept, &at));) {
         if (!core_is_known(e->value))
             continue;
-        if (n == PAGE) {
+        if (n == PAGE || runs >= PAGE_RUNS) {
             send_views(c, page, n, true, false);
-            n = 0;
+            n = runs = 0;
         }
         shape_defaults(&proc_view_shape, &page[n]);
         core_fill_view(e->value, &page[n++]);
+        runs += page[n - 1].cause.runs.n;
     }
     send_views(c, page, n, true, true);
     free(page);

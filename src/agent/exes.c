@@ -97,10 +97,15 @@ static size_t first_under(const struct exes *e, const char *folder)
     return from;
 }
 
+int64_t exes_serve_ms(size_t n)
+{
+    return EXES_MAX_MS * (1 + (int64_t)(n / EXES_SOME));
+}
+
 /* In the same millisecond it may have been a moment too early. */
 static bool is_answered(const struct exes *e, struct exes_question q)
 {
-    return e->is_read && e->read_ms > q.since_ms && q.now_ms - e->read_ms <= EXES_MAX_MS;
+    return e->is_read && e->read_ms > q.since_ms && q.now_ms - e->read_ms <= exes_serve_ms(e->n);
 }
 
 int exes_each(struct exes *e, struct exes_question q, const char *folder, procfs_fn *fn, void *arg,

@@ -17,8 +17,11 @@ struct exes *exes_new(void);
 void exes_free(struct exes *e); /* NULL is fine */
 void exes_forget(struct exes *e);
 
-/* What is read for one question is used for others; older than this it is no use. */
-enum { EXES_MAX_MS = 300 };
+/* What is read for one question is used for others; older than this it is no use.  The more
+ * processes there were the longer it serves, that much longer for every EXES_SOME of them, so
+ * that reading takes a small share of the time however many are started. */
+enum { EXES_MAX_MS = 300, EXES_SOME = 1000 };
+int64_t exes_serve_ms(size_t n);
 
 /* Asked at since_ms, and again now. */
 struct exes_question {

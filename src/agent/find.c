@@ -301,8 +301,30 @@ static int choose(const struct search *s, struct find_result *ret, struct err *e
     return 0;
 }
 
-/* False if there is no such folder, or it is the root, under which everything is. */
-static bool resolve_folder(struct search *s)
+/* Nothing in it that the kernel would write otherwise, were it asked for the path. */
+static bool is_plain_path(const char *path)
+{
+    size_t n = strlen(path);
+
+    return path[0] == '/' && n > 1 && path[n - 1] != '/' && n < PROCFS_PATH_SIZE &&
+           !strstr(path, "//") && !strstr(path, "/.");
+}
+
+/* A folder on whose way are no links, as on almost all, has this path and no other.  -1: it
+ * may have, or there is no such folder. */
+static ssize_t take_plain_folder(struct search *s)
+{
+    const char *path = s->w->setup_path;
+    int fd = is_plain_path(path) ? sys_openat2(path, O_PATH | O_DIRECTORY) : -1;
+
+    sys_close(fd);
+    if (fd < 0)
+        return -1;
+    memcpy(s->folder, path, strlen(path) + 1);
+    return (ssize_t)strlen(path);
+}
+
+static ssize_t follow_folder(struct search *s)
 {
     int fd = sys_open(s->w->setup_path, O_PATH | O_DIRECTORY, 0);
     char self[64];
@@ -312,6 +334,16 @@ static bool resolve_folder(struct search *s)
     if (fd >= 0)
         n = sys_readlinkat(AT_FDCWD, self, s->folder, sizeof(s->folder) - 1);
     sys_close(fd);
+    return n;
+}
+
+/* False if there is no such folder, or it is the root, under which everything is. */
+static bool resolve_folder(struct search *s)
+{
+    ssize_t n = take_plain_folder(s);
+
+    if (n < 0)
+        n = follow_folder(s);
     if (n <= 1)
         return false;
     s->folder[n] = '\0';

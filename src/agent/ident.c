@@ -7,18 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/ident_folder.h"
 #include "base/sys.h"
-
-/* From the kernel's linux/pidfd.h, which is newer than that of our oldest system. */
-struct pidfd_info {
-    uint64_t mask, cgroup_id;
-    uint32_t pid, tgid, ppid, ids[8];
-    int32_t status; /* as wait() gives it */
-};
-_Static_assert(sizeof(struct pidfd_info) == 64, "the size is part of the request's number");
-
-enum { PIDFD_INFO_EXIT_BIT = 1 << 3 };
-#define PIDFD_GET_INFO_REQUEST 0xC040FF0BUL
+#include "base/sys_old.h"
 
 #ifndef P_PIDFD
 #define P_PIDFD 3
@@ -47,6 +38,8 @@ static int open_pid(int64_t pid, int *ret_pidfd, struct err *err)
     fd = sys_pidfd_open((pid_t)pid);
     if (fd < 0 && errno == ESRCH)
         return gone(err, pid);
+    if (fd < 0 && errno == ENOSYS)
+        return folder_open(pid, ret_pidfd, err);
     if (fd < 0 && (errno == EINVAL || errno == ENOENT))
         return err_set(err, ERR_DENIED, "pid %lld is a thread, not a process", (long long)pid);
     if (fd < 0)
@@ -55,11 +48,12 @@ static int open_pid(int64_t pid, int *ret_pidfd, struct err *err)
     return 0;
 }
 
-/* Whether all of its threads have ended; a zombie has, one whose first thread alone
- * ended has not, though both are shown in state Z. */
-static int has_ended(int pidfd, bool *ret, struct err *err)
+/* A zombie has, one whose first thread alone ended has not, though both are shown in
+ * state Z.  A pidfd can never be written to; a folder is always said to. */
+int ident_has_ended(int pidfd, bool *ret, struct err *err)
 {
-    struct pollfd p = { .fd = pidfd, .events = POLLIN };
+    struct pollfd p = { .fd = pidfd, .events = POLLIN | POLLOUT };
+    int64_t pid;
     int n;
 
     do { /* SIGCHLD interrupts it even though it does not wait */
@@ -67,6 +61,8 @@ static int has_ended(int pidfd, bool *ret, struct err *err)
     } while (n < 0 && errno == EINTR);
     if (n < 0)
         return err_sys(err, "poll a pidfd");
+    if (p.revents & POLLOUT)
+        return folder_has_ended(pidfd, ret, &pid, err);
     *ret = p.revents != 0;
     return 0;
 }
@@ -78,7 +74,7 @@ static int read_behind(int64_t pid, int pidfd, struct procfs_stat *ret, struct e
 {
     bool ended = false;
 
-    if (procfs_stat((pid_t)pid, ret, err) || has_ended(pidfd, &ended, err))
+    if (procfs_stat((pid_t)pid, ret, err) || ident_has_ended(pidfd, &ended, err))
         return -1;
     if (ended)
         return err_set(err, ERR_NOT_FOUND, "process %lld has ended%s", (long long)pid,
@@ -156,6 +152,8 @@ int ident_signal(int pidfd, int number, struct err *err)
         return 0;
     if (errno == ESRCH)
         return err_set(err, ERR_NOT_FOUND, "the process has ended");
+    if (errno == ENOSYS)
+        return folder_signal(pidfd, number, err);
     return err_sys(err, "signal %d", number);
 }
 
@@ -180,23 +178,43 @@ static struct end end_of_status(int status)
 /* A kernel that does not know the question leaves the answer unknown. */
 static int end_of_other(int pidfd, struct end *ret, struct err *err)
 {
-    struct pidfd_info info = { .mask = PIDFD_INFO_EXIT_BIT };
     bool ended = false;
+    int status;
 
-    if (has_ended(pidfd, &ended, err))
+    if (ident_has_ended(pidfd, &ended, err))
         return -1;
     *ret = (struct end){ .kind = ended ? END_UNKNOWN : END_NOT_YET };
-    if (ended && !sys_ioctl(pidfd, PIDFD_GET_INFO_REQUEST, &info) &&
-        (info.mask & PIDFD_INFO_EXIT_BIT))
-        *ret = end_of_status(info.status);
+    if (ended && !sys_pidfd_status(pidfd, &status))
+        *ret = end_of_status(status);
     return 0;
+}
+
+/* Of a child, by its descriptor; by its pid where that is a folder, for a child that is
+ * still to be reaped keeps its pid.  One that is no child fails with ECHILD. */
+static int wait_child(int pidfd, int options, siginfo_t *info)
+{
+    int64_t pid = -1;
+    struct err why;
+    bool ended;
+    int error;
+
+    if (!sys_waitid(P_PIDFD, (id_t)pidfd, info, WEXITED | WNOHANG | options))
+        return 0;
+    if (errno != EBADF && errno != EINVAL)
+        return -1;
+    error = errno;
+    if (folder_has_ended(pidfd, &ended, &pid, &why) || pid <= 1) {
+        errno = pid ? error : ECHILD; /* no folder; else reaped, and so no child of ours */
+        return -1;
+    }
+    return sys_waitid(P_PID, (id_t)pid, info, WEXITED | WNOHANG | options);
 }
 
 static int wait_for(int pidfd, int options, struct end *ret, bool *ret_is_child, struct err *err)
 {
     siginfo_t info = { .si_pid = 0 };
 
-    *ret_is_child = !sys_waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG | options);
+    *ret_is_child = !wait_child(pidfd, options, &info);
     if (*ret_is_child) {
         *ret = end_of_child(&info);
         return 0;

@@ -5,7 +5,9 @@
  * and the boot it started in; none of those ever changes, exec included.  To act on
  * it, ident_open() turns that into a pidfd, which stays with the process even after
  * it is gone and its pid belongs to another.  Nothing in the agent sends a signal
- * in any other way. */
+ * in any other way.  Where the kernel has no pidfd (before 5.4) the descriptor is the
+ * process's folder in /proc (ident_folder.h): all of this works with it, but no loop can
+ * wait for it. */
 #ifndef AGENT_IDENT_H
 #define AGENT_IDENT_H
 
@@ -54,6 +56,9 @@ bool ident_made_session(const struct ident *leader, int64_t session);
 
 /* ERR_NOT_FOUND if it has ended. */
 int ident_signal(int pidfd, int number, struct err *err);
+
+/* Whether all of its threads have ended. */
+int ident_has_ended(int pidfd, bool *ret, struct err *err);
 
 /* How it ended; does not wait.  A child of ours is reaped by this, so its end is
  * told once.  Of others the kernel tells (Linux 6.15) after their parent has reaped

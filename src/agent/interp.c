@@ -2,7 +2,6 @@
 /* interp.c - see interp.h. */
 #include "agent/interp.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -49,6 +48,11 @@ static const struct interp *find(const char *exe)
             return &interps[i];
     }
     return NULL;
+}
+
+bool interp_is_one(const char *exe)
+{
+    return find(exe) != NULL;
 }
 
 enum option { OPTION_ALONE, OPTION_TAKES_NEXT, OPTION_ENDS };

@@ -5,11 +5,14 @@
 #ifndef AGENT_INTERP_H
 #define AGENT_INTERP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* `exe` is the program's file name, cmdline its arguments with a NUL behind each.
  * NULL if it is no interpreter we know or runs no script (`sh -c`, a module, its
  * own input). */
 const char *interp_script(const char *exe, const char *cmdline, size_t n);
+
+bool interp_is_one(const char *exe); /* by its file name */
 
 #endif

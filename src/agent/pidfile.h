@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* pidfile.h - a pid out of a file that its writer may have meant to harm us with.
  *
- * The path is walked part by part and nothing is opened but a regular file.  A
- * symbolic link is followed only if root owns it in a folder that root owns and
- * nobody else can write to (as Debian's /var/run), wherever it stands in the path.
- * The file must belong to root or to the process's user.  Its content is never
- * repeated in a text: it may be a file the user could not read himself. */
+ * The path is walked (walk.h) and nothing is opened but a regular file, which must belong to root
+ * or to the process's user.  Its content is never repeated in a text: it may be a file the user
+ * could not read himself. */
 #ifndef AGENT_PIDFILE_H
 #define AGENT_PIDFILE_H
 

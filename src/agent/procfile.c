@@ -145,12 +145,14 @@ static void put_policy(const struct proc_record *r, struct proc_spec *spec)
         GIVE(&p, op_timeout_s, has_timeout, r->op_timeout_s);
     p.has_retries = p.has_interval = PRESENCE_GIVEN; /* of whichever block they were */
     p.has_cron = *p.cron_rule ? PRESENCE_GIVEN : PRESENCE_ABSENT;
+    p.has_cycle = p.cycle_s ? PRESENCE_GIVEN : PRESENCE_ABSENT;
     spec->policy = p;
     spec->has_policy = PRESENCE_GIVEN;
     spec->alive_policy.has_kind = spec->alive_policy.has_start_check =
         spec->alive_policy.has_stop_check = spec->alive_policy.has_retries =
             spec->alive_policy.has_interval = spec->alive_policy.has_timeout =
-                spec->alive_policy.has_cron = spec->has_alive_policy = PRESENCE_ABSENT;
+                spec->alive_policy.has_cron = spec->alive_policy.has_cycle =
+                    spec->has_alive_policy = PRESENCE_ABSENT;
 }
 
 void procfile_spec(const struct proc_record *r, const struct proc_meta *meta,

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/sys.h"
+#include "base/sys_old.h"
 
 enum { CMDLINE_READ = 4096, STATUS_READ = 4096, CHILDREN_READ = 4096 };
 
@@ -58,6 +59,8 @@ static bool parse_numbers(const char *at, const char *end, struct procfs_stat *r
         case 6: ret->session = n; break;
         case 14: ret->user_ticks = n; break;
         case 15: ret->system_ticks = n; break;
+        case 16: ret->waited_user_ticks = n; break;
+        case 17: ret->waited_system_ticks = n; break;
         case 20: ret->threads = n; break;
         case 22: ret->start_ticks = n; break;
         case 24: ret->rss_pages = n; break;
@@ -364,7 +367,7 @@ int procfs_each_child(pid_t pid, procfs_fn *fn, void *arg, struct err *err)
     char path[64];
 
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    if (each_in(path, on_thread, &c))
+    if (!sys_lacks(SYS_CHILDREN) && each_in(path, on_thread, &c))
         return no_process(err, pid, "task");
     if (c.result || c.is_listed)
         return c.result;

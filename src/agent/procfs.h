@@ -32,7 +32,8 @@ struct procfs_stat {
     char state; /* as ps shows it */
     char comm[PROCFS_COMM_SIZE];
     int64_t user_ticks, system_ticks, threads;
-    int64_t start_ticks; /* since boot */
+    int64_t waited_user_ticks, waited_system_ticks; /* of children it has waited for */
+    int64_t start_ticks;                            /* since boot */
     int64_t rss_pages;
 };
 

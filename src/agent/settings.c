@@ -2,6 +2,7 @@
 /* settings.c - the rows of settings.h. */
 #include "agent/settings.h"
 
+#include "agent/cgroup.h"
 #include "base/log.h"
 #include "model/rules.h"
 
@@ -46,11 +47,35 @@ static const struct field operations_fields[] = {
 static const struct shape operations_shape = { "operations", sizeof(((struct agent_settings *)0)->operations),
                                                operations_fields };
 
+static const struct field limits_fields[] = {
+    { "interval_seconds", .type = FIELD_INT, IN(limits, interval_s), .min = 1, .max = 3600, .fallback = 5,
+      .doc = "how often what a process uses is looked at that has a limit; three times in a row over it, and it is "
+             "stopped; one without a limit is looked at every twelfth time" },
+    { "grace_seconds", .type = FIELD_INT, IN(limits, grace_s), .max = 86400, .fallback = 60,
+      .doc = "so long after its start it is not stopped for what it uses" },
+    { 0 },
+};
+static const struct shape limits_shape = { "limits", sizeof(((struct agent_settings *)0)->limits), limits_fields };
+
+static const struct field local_fields[] = {
+    { "socket", .type = FIELD_STR, IN(local, socket), .max = PATH_MAX_BYTES, .check = rule_path,
+      .doc = "where `holdfast --local` finds the agent; empty: `control.sock` in data_dir, and with a group "
+             "`/run/holdfast-agent.sock`" },
+    { "group", .type = FIELD_STR, IN(local, group), .max = ID_MAX_BYTES, .check = rule_line,
+      .doc = "whose members may do all that root may there; empty: root and the agent's own user alone" },
+    { 0 },
+};
+static const struct shape local_shape = { "local", sizeof(((struct agent_settings *)0)->local), local_fields };
+
+static const struct enum_name cgroup_uses[] = {
+    { CGROUPS_WHEN_NEEDED, "when_needed" }, { CGROUPS_ALL, "all" }, { CGROUPS_OFF, "off" }, { 0 },
+};
+
 static const struct field fields[] = {
     { "data_dir", .type = FIELD_STR, AT(data_dir), .min = 1, .max = PATH_MAX_BYTES, .check = rule_path,
       .fallback_text = "/var/lib/holdfast-agent", .doc = "journal, identity, output of processes; made if need be" },
     { "servers", .type = FIELD_LIST, AT(servers), .max = SERVERS_MAX, .sub = &server_shape,
-      .doc = "where the server is, `host:port`; several are tried in turn" },
+      .doc = "where the server is, `host:port`; several are tried in turn; none: controlled from this host alone" },
     { "join_token", .type = FIELD_STR, AT(join_token), .max = TOKEN_MAX, .flags = FIELD_SECRET, .check = rule_line,
       .doc = "to join with, once" },
     { "join_token_file", .type = FIELD_STR, AT(join_token_file), .max = PATH_MAX_BYTES, .check = rule_line,
@@ -62,9 +87,22 @@ static const struct field fields[] = {
     { "log", .type = FIELD_OBJ, AT(log), .sub = &log_shape, .doc = "what is written down" },
     { "output", .type = FIELD_OBJ, AT(output), .sub = &output_shape, .doc = "what processes say" },
     { "operations", .type = FIELD_OBJ, AT(operations), .sub = &operations_shape, .doc = "what is asked for" },
+    { "policy", .type = FIELD_OBJ, AT(policy), .sub = &policy_settings_shape,
+      .doc = "what may be done on this host, whatever the server says" },
+    { "limits", .type = FIELD_OBJ, AT(limits), .sub = &limits_shape, .doc = "what processes may use" },
     { "proc_file", .type = FIELD_STR, AT(proc_file), .max = PATH_MAX_BYTES, .check = rule_path,
       .doc = "the list of hosted processes for other tools; empty: `.proc` in data_dir; "
              "`/usr/local/gse/agent/etc/.proc` is where those of GSE look" },
+    { "cgroups", .type = FIELD_ENUM, AT(cgroups), .names = cgroup_uses, .fallback = CGROUPS_WHEN_NEEDED,
+      .flags = FIELD_BY_NAME,
+      .doc = "which processes are started in a cgroup of their own: `when_needed` those with `spec.holdfast.caps`, "
+             "`all`, or none with `off`, which refuses caps; in a cgroup no process is lost that has left its "
+             "session and its parent" },
+    { "without", .type = FIELD_STR, AT(without), .max = NAME_MAX_BYTES, .check = facilities_check,
+      .doc = "facilities of the kernel that are not used though they are there, with blanks between: pidfd, "
+             "pidfd_info, cgroup, cgroup_kill, cgroup_caps, children_file, inotify; for tests, and for a kernel "
+             "where one misbehaves" },
+    { "local", .type = FIELD_OBJ, AT(local), .sub = &local_shape, .doc = "control from this host itself" },
     { 0 },
 };
 static const struct shape shape = { "agent settings", sizeof(struct agent_settings), fields };

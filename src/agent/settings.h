@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "agent/policy.h"
 #include "wire/config.h"
 
 struct agent_server {
@@ -26,7 +27,16 @@ struct agent_settings {
     struct {
         int64_t at_once;
     } operations;
+    struct {
+        int64_t interval_s, grace_s;
+    } limits;
+    struct policy policy;
     const char *proc_file;
+    const char *without; /* facility.h */
+    int64_t cgroups;     /* enum cgroup_use */
+    struct {
+        const char *socket, *group;
+    } local;
 };
 
 extern const struct config_spec agent_config;

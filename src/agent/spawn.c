@@ -20,9 +20,11 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/sys.h"
+#include "base/sys_old.h"
 #include "model/code.h"
 
 #define IN_CHILD __attribute__((no_sanitize("address", "undefined")))
+#define OOM_PATH "/proc/self/oom_score_adj"
 
 enum { STACK_SIZE = 64 * 1024, FIRST_SLOT = STDERR_FILENO + 1, LIMITS = RLIMIT_NLIMITS };
 
@@ -30,6 +32,7 @@ enum { STACK_SIZE = 64 * 1024, FIRST_SLOT = STDERR_FILENO + 1, LIMITS = RLIMIT_N
  * `out` a number kept for out_fd, which itself may be a high one. */
 struct spawner {
     int null, out;
+    int oom; /* our own oom_score_adj; -1: it can not be read */
     char *stack;
     struct rlimit found[LIMITS]; /* of those that were changed */
     bool is_changed[LIMITS];
@@ -45,6 +48,9 @@ struct launch {
     const char *setup_path;
     struct command command;
     char **env;
+    bool has_oom; /* ours is not 0, or not known */
+    const struct spawn_request *r;
+    volatile size_t limit;    /* of those asked for, the one that is being set */
     volatile int step, error; /* the step that failed; 0: none did */
     int64_t ticks_before;
     volatile int64_t ticks;  /* 0: it did not come so far */
@@ -64,7 +70,18 @@ IN_CHILD static int64_t ticks_now(void)
 
 /* --- In the child ------------------------------------------------------- */
 
-/* First: until then the descriptors are the parent's too. */
+/* Before the files are closed; to write to them is all that may be done with what is the
+ * parent's too. */
+IN_CHILD static int join_groups(struct launch *l)
+{
+    for (int i = 0; i < l->r->n_join; i++) {
+        if (sys_write(l->r->join[i], "0", 1) != 1)
+            return -1;
+    }
+    return 0;
+}
+
+/* Until then the descriptors are the parent's too. */
 IN_CHILD static int own_descriptors(struct launch *l)
 {
     const struct spawner *s = l->s;
@@ -90,11 +107,14 @@ IN_CHILD static int set_session(struct launch *l)
  * parent waits in vfork.  Less than he was given is not an ordinary user's to take. */
 IN_CHILD static int set_oom(struct launch *l)
 {
-    int fd = sys_open("/proc/self/oom_score_adj", O_WRONLY, 0);
-    ssize_t n = fd < 0 ? -1 : sys_write(fd, "0", 1);
-    int error = errno;
+    ssize_t n;
+    int fd, error;
 
-    (void)l;
+    if (!l->has_oom)
+        return 0;
+    fd = sys_open(OOM_PATH, O_WRONLY, 0);
+    n = fd < 0 ? -1 : sys_write(fd, "0", 1);
+    error = errno;
     sys_close(fd);
     errno = error;
     return n < 0 && error != EACCES && error != EPERM && error != EROFS;
@@ -107,6 +127,22 @@ IN_CHILD static int set_limits(struct launch *l)
             return -1;
     }
     return 0;
+}
+
+IN_CHILD static int set_own_limits(struct launch *l)
+{
+    for (l->limit = 0; l->limit < l->r->n_limits; l->limit++) {
+        const struct spawn_limit *limit = &l->r->limits[l->limit];
+
+        if (sys_prlimit(limit->resource, &limit->limit, NULL))
+            return -1;
+    }
+    return 0;
+}
+
+IN_CHILD static int set_nice(struct launch *l)
+{
+    return l->r->nice ? sys_setpriority(l->r->nice) : 0;
 }
 
 /* For the start ticks.  The parent could read the same, but only when there is a
@@ -161,12 +197,15 @@ static const struct {
     int (*take)(struct launch *l);
 } steps[] = {
     { "none", NULL },
+    { "cgroup", join_groups },
     { "close_range", own_descriptors },
     { "/proc/self/stat", read_stat },
     { "standard input and output", set_output },
     { "setsid", set_session },
     { "oom_score_adj", set_oom },
     { "resource limits", set_limits },
+    { "resource limit", set_own_limits },
+    { "nice", set_nice },
     { "groups of user", set_groups },
     { "group of user", set_gid },
     { "user", set_uid },
@@ -250,6 +289,8 @@ static const char *object_of(const struct launch *l)
         return l->setup_path;
     if (take == become)
         return l->command.path;
+    if (take == set_own_limits)
+        return l->r->limits[l->limit].name;
     if (take == set_groups || take == set_gid || take == set_uid)
         return l->user->name;
     return "";
@@ -266,13 +307,26 @@ static int report(const struct launch *l, struct err *err)
 }
 
 /* A child that failed has ended, or is about to, and is nobody's business. */
-static int bury(const struct launch *l, int pidfd, struct err *err)
+static int bury(const struct launch *l, pid_t pid, int pidfd, struct err *err)
 {
     siginfo_t info;
 
     report(l, err);
-    (void)sys_waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED); /* what is left is a stray */
+    (void)sys_waitid(P_PID, (id_t)pid, &info, WEXITED); /* what is left is a stray */
     sys_close(pidfd);
+    return -1;
+}
+
+/* A kernel without pidfd has given none. */
+static int hold_child(int pidfd, struct spawn_result *ret, struct err *err)
+{
+    siginfo_t info;
+
+    ret->pidfd = pidfd;
+    if (pidfd >= 0 || !ident_adopt(&ret->id, ret->id.boot_id, &ret->pidfd, err))
+        return 0;
+    (void)sys_kill((pid_t)ret->id.pid, SIGKILL); /* a child of ours: the pid is its own */
+    (void)sys_waitid(P_PID, (id_t)ret->id.pid, &info, WEXITED);
     return -1;
 }
 
@@ -296,13 +350,21 @@ static int clone_child(struct launch *l, const struct spawn_request *r, struct s
         return -1;
     if (l->step || !l->ticks ||
         (l->stat_n > 0 && procfs_parse_stat(l->stat, (size_t)l->stat_n, &st, &why)))
-        return bury(l, pidfd, err);
+        return bury(l, pid, pidfd, err);
     ret->id =
         (struct ident){ .pid = pid, .start_ticks = l->stat_n > 0 ? st.start_ticks : l->ticks };
     memcpy(ret->id.boot_id, l->s->boot_id, BOOT_ID_SIZE);
-    ret->pidfd = pidfd;
     ret->is_direct = l->command.is_direct;
-    return 0;
+    return hold_child(pidfd, ret, err);
+}
+
+/* Read here each time, which costs a tenth of a look at /proc by the child, for somebody may
+ * change it at any time. */
+static bool has_oom(const struct spawner *s)
+{
+    char text[2];
+
+    return sys_pread(s->oom, text, sizeof(text), 0) != sizeof(text) || memcmp(text, "0\n", 2) != 0;
 }
 
 static int check(const struct spawner *s, const struct spawn_request *r, struct err *err)
@@ -320,12 +382,13 @@ static int check(const struct spawner *s, const struct spawn_request *r, struct 
 int spawn(struct spawner *s, const struct spawn_request *r, struct spawn_result *ret,
           struct err *err)
 {
-    struct launch l = { .s = s, .user = r->user, .setup_path = r->setup_path };
+    struct launch l = { .s = s, .user = r->user, .setup_path = r->setup_path, .r = r };
     struct arena a = { 0 };
     int result;
 
     if (check(s, r, err))
         return -1;
+    l.has_oom = has_oom(s);
     l.env = build_env(r, &a);
     command_plan(r->command, r->setup_path, search_path(l.env), &s->programs, &a, &l.command);
     result = clone_child(&l, r, ret, err);
@@ -376,12 +439,13 @@ int spawner_copy(const struct spawner *from, struct spawner **ret, struct err *e
     struct spawner *s = xalloc(sizeof(*s));
 
     *s = *from;
-    s->null = s->out = -1;
+    s->null = s->out = s->oom = -1;
     s->stack = NULL;
     if (open_slots(s, err)) {
         spawner_free(s);
         return -1;
     }
+    s->oom = sys_open(OOM_PATH, O_RDONLY, 0);
     s->stack = xresize(NULL, STACK_SIZE); /* not touched where it is not used */
     *ret = s;
     return 0;
@@ -389,7 +453,7 @@ int spawner_copy(const struct spawner *from, struct spawner **ret, struct err *e
 
 int spawner_new(const char *boot_id, struct spawner **ret, struct err *err)
 {
-    struct spawner s = { .null = -1, .out = -1, .uid = geteuid() };
+    struct spawner s = { .null = -1, .out = -1, .oom = -1, .uid = geteuid() };
 
     memcpy(s.boot_id, boot_id, strnlen(boot_id, BOOT_ID_SIZE - 1));
     heed_realtime_signals();
@@ -402,6 +466,7 @@ void spawner_free(struct spawner *s)
         return;
     sys_close(s->null);
     sys_close(s->out);
+    sys_close(s->oom);
     free(s->stack);
     free(s);
 }

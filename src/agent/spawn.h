@@ -5,8 +5,8 @@
  * ids and all groups; standard input from /dev/null, output and errors to out_fd;
  * no other descriptor; HOME, USER, LOGNAME, SHELL of the user, PATH (SPAWN_PATH),
  * LANG (C.UTF-8) and the extra pairs, which win; the resource limits that the
- * agent was started with; umask 022; every signal at its default and not
- * blocked; oom_score_adj 0 (an ordinary user may be refused that, and goes on).
+ * agent was started with, or others that are asked for; umask 022; every signal at its default and
+ * not blocked; oom_score_adj 0 (an ordinary user may be refused that, and goes on).
  *
  * What can fail, fails before the program runs: either there is no process and *err
  * says which step failed, or there is one and its identity and pidfd are known.  A
@@ -30,6 +30,12 @@
 
 struct spawner;
 
+struct spawn_limit {
+    const char *name; /* for texts: "nofile" */
+    int resource;     /* RLIMIT_* */
+    struct rlimit limit;
+};
+
 struct spawn_request {
     const char *command;    /* as command.h understands it */
     const char *setup_path; /* absolute */
@@ -37,11 +43,16 @@ struct spawn_request {
     const char *const *env; /* further "NAME=value", ends with NULL; may be NULL */
     int out_fd;             /* appended to; not taken over */
     int cgroup_fd;          /* a folder of cgroup v2 to be born in; -1: ours */
+    const int *join;        /* files cgroup.procs that it goes to by itself, before all else */
+    int n_join;
+    int nice;                         /* 0: as ours */
+    const struct spawn_limit *limits; /* instead of those the agent was started with */
+    size_t n_limits;
 };
 
 struct spawn_result {
     struct ident id;
-    int pidfd;      /* the caller's to close */
+    int pidfd;      /* the caller's to close; as ident.h has it where there is none */
     bool is_direct; /* the program itself; false: a shell that runs it */
 };
 

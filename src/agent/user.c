@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "model/code.h"
 
 enum { ENTRY_MAX = 1 << 20, GROUPS_MAX = 65536 };
@@ -73,6 +76,54 @@ int user_new(const char *name, struct user **ret, struct err *err)
         return err_set(err, CODE_USER, "user %s: no such user", name);
     return err_set(err, ERR_UNAVAILABLE, "user %s: can not be looked up: %s", name,
                    strerror(error));
+}
+
+static bool is_plain_name(const char *name)
+{
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < n; i++) {
+        if ((unsigned char)name[i] <= ' ' || name[i] == ':' || name[i] == 127)
+            return false;
+    }
+    return n > 0 && n <= 32 && utf8_valid(name, n) == n;
+}
+
+void user_name_of(uid_t uid, char to[USER_NAME_SIZE])
+{
+    struct passwd entry, *found = NULL;
+    struct buf room = { 0 };
+    int error = ERANGE;
+
+    for (size_t size = 1024; error == ERANGE && size < ENTRY_MAX; size *= 2)
+        error = getpwuid_r(uid, &entry, buf_reserve(&room, size), size, &found);
+    if (found && is_plain_name(found->pw_name))
+        snprintf(to, USER_NAME_SIZE, "%s", found->pw_name);
+    else
+        snprintf(to, USER_NAME_SIZE, "%u", (unsigned)uid);
+    buf_free(&room);
+}
+
+int group_find(const char *name, gid_t *ret, struct err *err)
+{
+    struct group entry, *found = NULL;
+    struct buf room = { 0 };
+    int error = ERANGE;
+    char *end;
+    unsigned long number = strtoul(name, &end, 10);
+
+    for (size_t size = 1024; error == ERANGE && size < ENTRY_MAX; size *= 2)
+        error = getgrnam_r(name, &entry, buf_reserve(&room, size), size, &found);
+    if (found)
+        *ret = found->gr_gid;
+    else if (*name >= '0' && *name <= '9' && !*end && number < UINT32_MAX)
+        *ret = (gid_t)number;
+    else
+        error = error ? error : ENOENT;
+    buf_free(&room);
+    if (found || !error)
+        return 0;
+    return err_set(err, ERR_NOT_FOUND, "group %s: no such group", name);
 }
 
 void user_free(struct user *u)

@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/map.h"
 
-enum { USERS_FRESH_MS = 60 * 1000 };
+enum { USERS_FRESH_MS = 60 * 1000, USER_NAME_SIZE = 64 };
 
 struct user {
     char *name, *home, *shell;
@@ -30,6 +30,13 @@ struct user {
 int user_new(const char *name, struct user **ret, struct err *err);
 void user_free(struct user *u); /* NULL is fine */
 struct user *user_copy(const struct user *u, struct arena *a);
+
+/* Blocks.  The number as text for one that has no name, or a strange one: long, with colons
+ * or what can not be printed. */
+void user_name_of(uid_t uid, char to[USER_NAME_SIZE]);
+
+/* Blocks.  A name, or a number. */
+int group_find(const char *name, gid_t *ret, struct err *err);
 
 /* All zeroes is an empty cache.  Users in it are good until the next call for the
  * same name. */

@@ -21,6 +21,8 @@
 #include <unistd.h>
 
 #include "base/clone3.h"
+#include "base/sys_fault.h"
+#include "base/sys_old.h"
 
 /* Every call that can be made to fail: one row here, and its function below. */
 /* clang-format off */
@@ -39,7 +41,8 @@
     X(PIDFD_SEND_SIGNAL, "pidfd_send_signal") X(WAITID, "waitid") X(PRLIMIT, "prlimit") X(PRCTL, "prctl") \
     X(CLONE3, "clone3") X(CLOSE_RANGE, "close_range") X(DUP2, "dup2") X(SETSID, "setsid") \
     X(CHDIR, "chdir") X(SETGROUPS, "setgroups") X(SETRESGID, "setresgid") \
-    X(SETRESUID, "setresuid") X(EXECVE, "execve") X(INOTIFY, "inotify")
+    X(SETRESUID, "setresuid") X(EXECVE, "execve") X(INOTIFY, "inotify") X(CHMOD, "chmod") X(CHOWN, "chown") \
+    X(KILL, "kill") X(SETPRIORITY, "setpriority") X(MKDIRAT, "mkdirat") X(RMDIRAT, "rmdirat")
 /* clang-format on */
 
 #define CALL_ENUM(id, name) CALL_##id,
@@ -132,6 +135,11 @@ static bool fails(enum call call)
         raise(SIGKILL);
     errno = fault.error;
     return true;
+}
+
+bool sys_fails(const char *call)
+{
+    return fault.left > 0 && fails((enum call)call_number(call));
 }
 
 #else
@@ -400,7 +408,9 @@ int sys_eventfd(void)
 
 int sys_inotify(const char *path, unsigned mask)
 {
-    int fd = fails(CALL_INOTIFY) ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    int fd = fails(CALL_INOTIFY) || sys_lacks(SYS_INOTIFY)
+                 ? -1
+                 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 
     if (fd < 0 || inotify_add_watch(fd, path, mask) >= 0)
         return fd;
@@ -410,12 +420,13 @@ int sys_inotify(const char *path, unsigned mask)
 
 int sys_pidfd_open(pid_t pid)
 {
-    return fails(CALL_PIDFD_OPEN) ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
+    return fails(CALL_PIDFD_OPEN) || sys_lacks(SYS_PIDFD) ? -1
+                                                          : (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
 int sys_pidfd_send_signal(int pidfd, int number)
 {
-    return fails(CALL_PIDFD_SEND_SIGNAL)
+    return fails(CALL_PIDFD_SEND_SIGNAL) || sys_lacks(SYS_PIDFD)
                ? -1
                : (int)syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0);
 }
@@ -463,7 +474,11 @@ pid_t sys_clone3(const struct sys_child *child, int *ret_pidfd)
     }
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old); /* of this thread; cannot fail */
-    pid = clone3_onto_stack(&args, child->run, child->arg);
+    pid = sys_lacks(SYS_PIDFD) ? -ENOSYS : clone3_onto_stack(&args, child->run, child->arg);
+    if ((pid == -ENOSYS || pid == -EINVAL) && child->cgroup < 0) {
+        pid = sys_old_clone(child);
+        pid = pid < 0 ? -errno : pid;
+    }
     sigprocmask(SIG_SETMASK, &old, NULL);
     if (pid < 0) {
         errno = (int)-pid;
@@ -475,7 +490,11 @@ pid_t sys_clone3(const struct sys_child *child, int *ret_pidfd)
 
 int sys_close_range(unsigned from)
 {
-    return fails(CALL_CLOSE_RANGE) ? -1 : close_range(from, ~0U, CLOSE_RANGE_UNSHARE);
+    if (fails(CALL_CLOSE_RANGE))
+        return -1;
+    if (!sys_lacks(SYS_PIDFD) && !close_range(from, ~0U, CLOSE_RANGE_UNSHARE))
+        return 0;
+    return errno == ENOSYS || errno == EINVAL ? sys_old_close_range(from) : -1;
 }
 
 int sys_dup2(int from, int to)
@@ -528,7 +547,8 @@ void sys_reset_signals(void)
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, none, NULL, SET_BYTES);
 }
 
-void sys_end(int status)
+/* The stack it ends on is none that a sanitizer knows. */
+__attribute__((no_sanitize("address"))) void sys_end(int status)
 {
     _exit(status);
 }

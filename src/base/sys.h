@@ -87,7 +87,7 @@ struct sys_child {
     size_t stack_size;
     int cgroup;
 };
-pid_t sys_clone3(const struct sys_child *child, int *ret_pidfd);
+pid_t sys_clone3(const struct sys_child *child, int *ret_pidfd); /* -1: an old kernel's child */
 
 /* For that child.  Ids change for the calling thread alone, where libc's functions
  * of these names would change them for all. */

@@ -78,3 +78,17 @@ void time_http(int64_t wall_ms, char to[TIME_TEXT_SIZE])
     snprintf(to, TIME_TEXT_SIZE, "%s, %02d %s %04d %02d:%02d:%02d GMT", days[tm.tm_wday],
              tm.tm_mday, months[tm.tm_mon], tm.tm_year + 1900, tm.tm_hour, tm.tm_min, tm.tm_sec);
 }
+
+/* A year too far away for the C library has no offset. */
+int64_t time_zone_offset_s(int64_t at_s)
+{
+    time_t at = (time_t)at_s;
+    struct tm tm;
+
+    return localtime_r(&at, &tm) ? tm.tm_gmtoff : 0;
+}
+
+void time_zone_read(void)
+{
+    tzset();
+}

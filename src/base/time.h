@@ -38,4 +38,9 @@ enum { TIME_TEXT_SIZE = 40 };
 void time_iso(int64_t wall_ms, char to[TIME_TEXT_SIZE]);
 void time_http(int64_t wall_ms, char to[TIME_TEXT_SIZE]);
 
+/* The zone of this host: what its clocks show less UTC, at that moment.  Which zone that is
+ * is read from TZ, or /etc/localtime, once, and again when told. */
+int64_t time_zone_offset_s(int64_t at_s);
+void time_zone_read(void);
+
 #endif

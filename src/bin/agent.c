@@ -36,8 +36,9 @@ struct program {
     struct log *log;
     struct loop *loop;
     struct agent *agent;
-    struct client *client;
-    bool was_down; /* and that was logged */
+    struct client *client;    /* NULL: there is no server */
+    const char *server_names; /* for people */
+    bool was_down;            /* and that was logged */
 };
 
 /* ---- the link */
@@ -136,8 +137,12 @@ static const char **server_list(struct program *p)
     size_t n = p->settings.servers.n;
     const char **list = arena_alloc(&p->arena, (n + 1) * sizeof(*list));
 
-    for (size_t i = 0; i < n; i++)
+    p->server_names = "";
+    for (size_t i = 0; i < n; i++) {
         list[i] = servers[i].address;
+        p->server_names =
+            arena_printf(&p->arena, "%s%s%s", p->server_names, i ? ", " : "", list[i]);
+    }
     return list;
 }
 
@@ -145,8 +150,9 @@ static int check_settings(const struct agent_settings *s, struct err *err)
 {
     const struct agent_server *servers = s->servers.items;
 
-    if (!s->servers.n)
-        return err_set(err, ERR_INVALID, "servers: at least one is needed, as host:port");
+    if (!s->servers.n && (*s->join_token || *s->join_token_file))
+        return err_set(err, ERR_INVALID,
+                       "servers: none is named, as host:port, but a token to join one is");
     for (size_t i = 0; i < s->servers.n; i++) {
         const char *wrong = lookup_check(servers[i].address);
 
@@ -155,7 +161,7 @@ static int check_settings(const struct agent_settings *s, struct err *err)
     }
     if (*s->join_token && *s->join_token_file)
         return err_set(err, ERR_INVALID, "join_token and join_token_file: only one of them");
-    return 0;
+    return policy_check(&s->policy, err);
 }
 
 /* What there is to show, and that is all, is shown at the start alone. */
@@ -167,13 +173,30 @@ static int load_settings(const struct program *p, struct arena *a, struct agent_
     return ret_loaded->show ? 0 : check_settings(ret, err);
 }
 
+static void fill_link(void *arg, struct agent_link *ret)
+{
+    struct program *p = arg;
+
+    if (p->client)
+        *ret = (struct agent_link){ p->server_names, client_agent_id(p->client),
+                                    client_is_up(p->client) };
+}
+
 static struct agent_options options_of(struct program *p)
 {
     return (struct agent_options){ .dir = p->settings.data_dir,
                                    .output_max_bytes = p->settings.output.max_bytes,
                                    .at_once = p->settings.operations.at_once,
+                                   .limit_interval_ms = p->settings.limits.interval_s * 1000,
+                                   .limit_grace_ms = p->settings.limits.grace_s * 1000,
+                                   .policy = &p->settings.policy,
                                    .proc_file = p->settings.proc_file,
+                                   .without = p->settings.without,
+                                   .cgroups = p->settings.cgroups,
+                                   .local_socket = p->settings.local.socket,
+                                   .local_group = p->settings.local.group,
                                    .send = send_message,
+                                   .link = fill_link,
                                    .arg = p };
 }
 
@@ -215,6 +238,7 @@ static const struct {
     { "agent_id", offsetof(struct agent_settings, agent_id) },
     { "join_token", offsetof(struct agent_settings, join_token) },
     { "join_token_file", offsetof(struct agent_settings, join_token_file) },
+    { "without", offsetof(struct agent_settings, without) },
 };
 
 static const char **fixed_text(struct agent_settings *s, size_t i)
@@ -236,6 +260,19 @@ static void keep_fixed(struct program *p, struct agent_settings *to, struct aren
     }
 }
 
+/* A link is begun at the start, with an identity, or never. */
+static int set_servers(struct program *p, struct err *err)
+{
+    const char **list = server_list(p);
+
+    if (p->client && *list)
+        return client_set_servers(p->client, list, err);
+    if (p->client || *list)
+        LOG(p->log, LOG_WARN, "takes effect when the agent is started anew",
+            log_str("setting", "servers"));
+    return 0;
+}
+
 static int reload(struct program *p, struct err *err)
 {
     struct arena a = { 0 };
@@ -254,7 +291,7 @@ static int reload(struct program *p, struct err *err)
     p->settings = to;
     options = options_of(p);
     agent_set(p->agent, &options);
-    return client_set_servers(p->client, server_list(p), err);
+    return set_servers(p, err);
 }
 
 /* All of it or nothing: a mistake in the file must not end what works. */
@@ -318,8 +355,12 @@ static void say_ready(struct program *p)
 
     LOG(p->log, LOG_INFO, "ready", log_str("version", HOLDFAST_VERSION),
         log_str("data_dir", p->settings.data_dir), log_int("pid", getpid()));
-    printf("holdfast-agent %s: data in %s, server %s; Ctrl-C ends it, the processes live on\n",
-           HOLDFAST_VERSION, p->settings.data_dir, server_list(p)[0]);
+    printf("holdfast-agent %s: data in %s, %s%s; Ctrl-C ends it, the processes live on\n",
+           HOLDFAST_VERSION, p->settings.data_dir,
+           p->client ? "server " : "no server: controlled by holdfast --local alone",
+           p->client ? server_list(p)[0] : "");
+    if (!p->client)
+        LOG(p->log, LOG_INFO, "no server is configured; controlled by holdfast --local alone");
     if (geteuid() != 0) {
         LOG(p->log, LOG_WARN, "not root: only processes of this user can be started",
             log_str("user", user ? user->pw_name : ""), log_int("uid", geteuid()));
@@ -341,8 +382,10 @@ static int start(struct program *p, struct err *err)
     if (loop_new(&clock_system, &p->loop, err) || catch_signals(p, err))
         return -1;
     outlive_others(p);
-    if (agent_new(p->loop, p->log, &options, &p->agent, err) || read_token(p, &link.token, err) ||
-        client_new(p->loop, &link, &owner, p, &p->client, err))
+    if (agent_new(p->loop, p->log, &options, &p->agent, err))
+        return -1;
+    if (p->settings.servers.n &&
+        (read_token(p, &link.token, err) || client_new(p->loop, &link, &owner, p, &p->client, err)))
         return -1;
     agent_program_ready();
     say_ready(p);

@@ -76,6 +76,7 @@ static int put_option(struct reader *r, const struct option *o, const char *text
     switch (o->kind) {
     case OPTION_IS_FLAG: *(bool *)to = true; return 0;
     case OPTION_IS_TEXT: *(const char **)to = text; return 0;
+    case OPTION_IS_FLAG_OR_TEXT: *(const char **)to = text ? text : ""; return 0;
     case OPTION_IS_LIST: add_word(to, text, r->arena); return 0;
     case OPTION_IS_NUMBER: return put_number(r, o, text, to);
     case OPTION_IS_SECONDS:
@@ -96,6 +97,8 @@ static int take_value(struct reader *r, const struct option *o, const char *equa
                       const char **ret)
 {
     *ret = equals ? equals + 1 : NULL;
+    if (o->kind == OPTION_IS_FLAG_OR_TEXT)
+        return 0;
     if (!o->value)
         return equals && o->kind != OPTION_IS_SETTING ? fail(r, TEXT_NO_VALUE, TEXT_ARGS(o->name))
                                                       : 0;
@@ -209,11 +212,17 @@ static int read_help(struct reader *r, const char *const *words, size_t n)
 static int check_words(struct reader *r, size_t used)
 {
     const struct command *c = r->args->command;
+    bool is_local = args_has(r->args, OPTION_LOCAL);
+    size_t words_max = is_local && c->op >= 0 ? ARGS_WORDS_MAX : c->words_max;
 
+    if (is_local ? c->place == OF_SERVER : c->place == OF_AGENT)
+        return fail(r, is_local ? TEXT_NOT_LOCAL : TEXT_ONLY_LOCAL, TEXT_ARGS(c->name));
+    if (is_local && r->args->hosts.n)
+        return fail(r, TEXT_LOCAL_HOST, NULL);
     if (r->n_words - used < c->words_min)
         return fail(r, TEXT_TOO_FEW_WORDS, TEXT_ARGS(c->name, c->words));
-    if (r->n_words - used > c->words_max)
-        return fail(r, TEXT_TOO_MANY_WORDS, TEXT_ARGS(c->name, r->words[used + c->words_max]));
+    if (r->n_words - used > words_max)
+        return fail(r, TEXT_TOO_MANY_WORDS, TEXT_ARGS(c->name, r->words[used + words_max]));
     for (size_t i = used; i < r->n_words; i++)
         r->args->words[r->args->n_words++] = r->words[i];
     for (size_t id = 0; id < OPTIONS_GLOBAL; id++) {
@@ -242,7 +251,9 @@ int args_read(int argc, char *const *argv, enum lang lang, struct arena *a, stru
     size_t room = ((size_t)argc + 1) * sizeof(char *);
     struct reader r = { argc, 0, argv, lang, a, ret, arena_alloc(a, room), 0, err };
 
-    *ret = (struct args){ .about = "", .spec = "", .note = "", .what = "", .timeout_s = -1 };
+    *ret = (struct args){
+        .about = "", .spec = "", .note = "", .what = "", .local = "", .timeout_s = -1
+    };
     ret->settings = arena_alloc(a, room);
     ret->settings[ret->n_settings++] = arena_strdup(a, "holdfast");
     if (read_words(&r))

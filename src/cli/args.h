@@ -12,7 +12,7 @@
 #include "cli/commands.h"
 #include "wire/shape.h"
 
-enum { ARGS_WORDS_MAX = 4 };
+enum { ARGS_WORDS_MAX = 16 };
 
 struct word {
     const char *text;
@@ -27,7 +27,7 @@ struct args {
     uint32_t given; /* a bit an option */
 
     struct list hosts, rights, spaces, businesses; /* struct word */
-    const char *spec, *note, *what;
+    const char *spec, *note, *what, *local;        /* local: its path, "" if none was given */
     bool no_wait, wait, rotate, follow;
     int64_t timeout_s, cloud, ttl_s, uses, lines;
 

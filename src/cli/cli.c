@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/local.h"
 #include "cli/width.h"
 #include "model/duration.h"
 #include "model/host.h"
@@ -14,7 +15,7 @@
 /* ---- requests ---- */
 
 /* Signals that a wait for a task has blocked end the request it is in. */
-static bool is_interrupted(void)
+bool cli_is_interrupted(void)
 {
     sigset_t pending;
 
@@ -26,8 +27,8 @@ static bool is_interrupted(void)
 static int open_client(struct cli *cli, struct err *err)
 {
     const struct cli_settings *s = &cli->settings;
-    const struct client_config config = { s->server, s->socket, s->app,        s->secret,
-                                          s->ca,     cli->lang, is_interrupted };
+    const struct client_config config = { s->server, s->socket,         s->app, s->secret, s->ca,
+                                          cli->lang, cli_is_interrupted };
 
     cli->refused = false; /* what an answer before this one said is past */
     return cli->client ? 0 : client_new(&config, &cli->client, err);
@@ -124,6 +125,8 @@ int cli_get_processes(struct cli *cli, const struct process_ask *ask, struct lis
         { "limit", "1000" },         { "after", ask->after }, { 0 },
     };
 
+    if (cli->local)
+        return local_get_processes(cli, ask, ret, err);
     return cli_get_all(cli, "/v1/processes", query, &process_page_shape, ret, err);
 }
 
@@ -169,6 +172,19 @@ static enum lang lang_of(const struct cli *cli)
     return cli->lang;
 }
 
+static int run_command(struct cli *cli, struct err *err)
+{
+    int status;
+
+    if (args_has(&cli->args, OPTION_LOCAL)) {
+        cli->local = local_path(&cli->args, &cli->settings);
+        status = local_find_names(cli, err);
+        if (status != CLI_OK)
+            return status;
+    }
+    return cli->args.command->run(cli, err);
+}
+
 static int load_and_run(struct cli *cli, char *const *env, struct err *err)
 {
     const char *no_colour = settings_env(env, "NO_COLOR"), *term = settings_env(env, "TERM");
@@ -180,7 +196,7 @@ static int load_and_run(struct cli *cli, char *const *env, struct err *err)
     out_colour(&cli->side, (enum colour_wish)cli->settings.color, no_colour, term);
     if (term && !strcmp(term, "dumb"))
         cli->side.terminal = false; /* it can not draw a line again */
-    return cli->args.command->run(cli, err);
+    return run_command(cli, err);
 }
 
 static int run(struct cli *cli, int argc, char *const *argv, char *const *env, struct err *err)
@@ -213,7 +229,7 @@ static int failed(struct cli *cli, const struct err *err)
         cli_json(cli, &refusal_shape, &r);
     }
     complain(cli, err->text);
-    return cli->client ? CLI_SERVER : CLI_USAGE;
+    return cli->client || cli->has_asked ? CLI_SERVER : CLI_USAGE;
 }
 
 int cli_main(int argc, char *const *argv, char *const *env)

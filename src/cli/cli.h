@@ -26,6 +26,8 @@ struct cli {
     struct arena arena;
     struct out out;        /* answers */
     struct out side;       /* standard error: progress, and what is wrong */
+    const char *local;     /* socket of this host's agent, asked in place of a server; or NULL */
+    bool has_asked;        /* it, or tried to */
     struct client *client; /* NULL before the first request */
     struct refusal refusal;
     bool refused; /* by the server, with that */
@@ -50,6 +52,9 @@ int cli_get_all(struct cli *cli, const char *path, struct client_pair *query,
 struct process_ask;
 int cli_get_processes(struct cli *cli, const struct process_ask *ask, struct list *ret,
                       struct err *err);
+
+/* Whether a signal that is blocked has come meanwhile, SIGINT or SIGTERM. */
+bool cli_is_interrupted(void);
 
 /* Numbers and times as text, in cli->arena. */
 const char *cli_count(struct cli *cli, int64_t n);

@@ -33,6 +33,7 @@ const struct option cli_options[OPTIONS] = {
     [OPTION_FOLLOW] = { "follow", NULL, OPTION_IS_FLAG, TO(follow), TEXT_OPT_FOLLOW },
     [OPTION_SERVER] = { "server", "URL", OPTION_IS_SETTING, .help = TEXT_OPT_SERVER },
     [OPTION_SOCKET] = { "socket", "PATH", OPTION_IS_SETTING, .help = TEXT_OPT_SOCKET },
+    [OPTION_LOCAL] = { "local", "[=SOCKET]", OPTION_IS_FLAG_OR_TEXT, TO(local), TEXT_OPT_LOCAL },
     [OPTION_APP] = { "app", "CODE", OPTION_IS_SETTING, .help = TEXT_OPT_APP },
     [OPTION_SECRET_FILE] = { "secret-file", "FILE", OPTION_IS_SETTING, .help = TEXT_OPT_SECRET_FILE },
     [OPTION_CA] = { "ca", "FILE", OPTION_IS_SETTING, .help = TEXT_OPT_CA },
@@ -49,17 +50,18 @@ const struct option cli_options[OPTIONS] = {
 
 const struct command cli_commands[] = {
     { "status", "", 0, 0, 0, TEXT_DO_STATUS, -1, run_status },
-    { "ps", "[NAMESPACE[/NAME]]", 0, 1, HAS(HOST), TEXT_DO_PS, -1, run_ps },
-    { "why", "NAMESPACE/NAME", 1, 1, HAS(HOST), TEXT_DO_WHY, -1, run_why },
-    { "logs", "NAMESPACE/NAME", 1, 1, HAS(HOST) | HAS(LINES) | HAS(COMMAND) | HAS(FOLLOW), TEXT_DO_LOGS, -1, run_logs },
-    { "start", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_START, PROC_OP_START, run_operation },
-    { "stop", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_STOP, PROC_OP_STOP, run_operation },
-    { "restart", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_RESTART, PROC_OP_RESTART, run_operation },
-    { "reload", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_RELOAD, PROC_OP_RELOAD, run_operation },
-    { "kill", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_KILL, PROC_OP_KILL, run_operation },
-    { "manage", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_MANAGE, PROC_OP_HOST, run_operation },
-    { "unmanage", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_UNMANAGE, PROC_OP_UNHOST, run_operation },
-    { "query", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_QUERY, PROC_OP_QUERY, run_operation },
+    { "ps", "[NAMESPACE[/NAME]]", 0, 1, HAS(HOST), TEXT_DO_PS, -1, run_ps, OF_BOTH },
+    { "why", "NAMESPACE/NAME", 1, 1, HAS(HOST), TEXT_DO_WHY, -1, run_why, OF_BOTH },
+    { "logs", "NAMESPACE/NAME", 1, 1, HAS(HOST) | HAS(LINES) | HAS(COMMAND) | HAS(FOLLOW), TEXT_DO_LOGS, -1, run_logs, OF_BOTH },
+    { "start", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_START, PROC_OP_START, run_operation, OF_BOTH },
+    { "stop", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_STOP, PROC_OP_STOP, run_operation, OF_BOTH },
+    { "restart", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_RESTART, PROC_OP_RESTART, run_operation, OF_BOTH },
+    { "reload", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_RELOAD, PROC_OP_RELOAD, run_operation, OF_BOTH },
+    { "kill", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_KILL, PROC_OP_KILL, run_operation, OF_BOTH },
+    { "manage", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_MANAGE, PROC_OP_HOST, run_operation, OF_BOTH },
+    { "unmanage", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_UNMANAGE, PROC_OP_UNHOST, run_operation, OF_BOTH },
+    { "query", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_QUERY, PROC_OP_QUERY, run_operation, OF_BOTH },
+    { "facts", "", 0, 0, 0, TEXT_DO_FACTS, -1, run_facts, OF_AGENT },
     { "task", "ID", 1, 1, HAS(WAIT) | HAS(TIMEOUT), TEXT_DO_TASK, -1, run_task },
     { "host list", "", 0, 0, 0, TEXT_DO_HOST_LIST, -1, run_host_list },
     { "host remove", "HOST", 1, 1, 0, TEXT_DO_HOST_REMOVE, -1, run_host_remove },
@@ -118,7 +120,9 @@ static void put_options(struct buf *b, enum lang lang, size_t from, size_t to, u
 
         if (!(which >> i & 1))
             continue;
-        buf_printf(&left, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+        buf_printf(&left, "--%s%s%s", o->name,
+                   o->value && o->kind != OPTION_IS_FLAG_OR_TEXT ? " " : "",
+                   o->value ? o->value : "");
         put_row(b, buf_text(&left), text_get(lang, o->help));
         buf_free(&left);
     }

@@ -33,6 +33,7 @@ enum option_id {
     /* From here on every command has them. */
     OPTION_SERVER,
     OPTION_SOCKET,
+    OPTION_LOCAL,
     OPTION_APP,
     OPTION_SECRET_FILE,
     OPTION_CA,
@@ -48,12 +49,13 @@ enum option_id {
 };
 
 enum option_kind {
-    OPTION_IS_FLAG,    /* bool */
-    OPTION_IS_TEXT,    /* const char * */
-    OPTION_IS_LIST,    /* struct list of struct word; one a time it is given */
-    OPTION_IS_NUMBER,  /* int64_t */
-    OPTION_IS_SECONDS, /* int64_t: "90", "5m" */
-    OPTION_IS_SETTING, /* of settings.h, which checks it; with `value` NULL a flag */
+    OPTION_IS_FLAG,         /* bool */
+    OPTION_IS_TEXT,         /* const char * */
+    OPTION_IS_FLAG_OR_TEXT, /* const char *: "--name", or "--name=value" */
+    OPTION_IS_LIST,         /* struct list of struct word; one a time it is given */
+    OPTION_IS_NUMBER,       /* int64_t */
+    OPTION_IS_SECONDS,      /* int64_t: "90", "5m" */
+    OPTION_IS_SETTING,      /* of settings.h, which checks it; with `value` NULL a flag */
 };
 
 struct option {
@@ -63,6 +65,9 @@ struct option {
     size_t offset; /* of the member of struct args */
     enum text help;
 };
+
+/* Whom a command asks: the agent of this host with --local, else a server. */
+enum command_place { OF_SERVER, OF_BOTH, OF_AGENT };
 
 struct command {
     const char *name; /* "ps", "app create" */
@@ -74,6 +79,7 @@ struct command {
 
     /* The exit status, or -1 and an err. */
     int (*run)(struct cli *cli, struct err *err);
+    enum command_place place;
 };
 
 extern const struct option cli_options[OPTIONS];

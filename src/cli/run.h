@@ -10,6 +10,7 @@ int run_status(struct cli *cli, struct err *err);
 int run_ps(struct cli *cli, struct err *err);
 int run_why(struct cli *cli, struct err *err);
 int run_logs(struct cli *cli, struct err *err);
+int run_facts(struct cli *cli, struct err *err);
 int run_host_list(struct cli *cli, struct err *err);
 int run_host_remove(struct cli *cli, struct err *err);
 

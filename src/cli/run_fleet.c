@@ -2,6 +2,7 @@
 /* run_fleet.c - what there is: status, ps, host list and remove. */
 #include "base/mem.h"
 #include "cli/ask.h"
+#include "cli/local.h"
 #include "cli/run.h"
 #include "cli/views.h"
 
@@ -89,9 +90,14 @@ int run_ps(struct cli *cli, struct err *err)
     }
     if (!page.processes.n) {
         if (!cli->settings.quiet)
-            out_line(&cli->out, some ? TEXT_NONE_FITS : TEXT_NO_PROCESSES, NULL);
+            out_line(&cli->out,
+                     some         ? TEXT_NONE_FITS
+                     : cli->local ? TEXT_LOCAL_NO_PROCESSES
+                                  : TEXT_NO_PROCESSES,
+                     NULL);
         return CLI_OK;
     }
+    local_name_hosts(cli, &page.processes);
     p = page.processes.items;
     views_processes_init(&t);
     for (size_t i = 0; i < page.processes.n; i++)

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "cli/ask.h"
+#include "cli/local.h"
 #include "cli/run.h"
 #include "cli/width.h"
 
@@ -22,7 +23,7 @@ struct tailing {
     sigset_t signals;
 };
 
-static int look(struct tailing *t, struct arena *a, struct log_view *ret, struct err *err)
+static int look_at_server(struct tailing *t, struct arena *a, struct log_view *ret, struct err *err)
 {
     const struct log_ask *ask = &t->ask;
     const struct client_pair query[] = {
@@ -36,6 +37,12 @@ static int look(struct tailing *t, struct arena *a, struct log_view *ret, struct
     };
 
     return cli_get(t->cli, "/v1/logs", query, CLI_GET_MS, &log_view_shape, a, ret, err);
+}
+
+static int look(struct tailing *t, struct arena *a, struct log_view *ret, struct err *err)
+{
+    return t->cli->local ? local_get_log(t->cli, &t->ask, a, ret, err)
+                         : look_at_server(t, a, ret, err);
 }
 
 /* Onto a terminal nothing goes that would do something there. */

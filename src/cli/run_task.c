@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* run_task.c - operations and what becomes of them. */
 #include "cli/ask.h"
+#include "cli/local.h"
 #include "cli/run.h"
 #include "cli/views.h"
 #include "cli/watch.h"
@@ -54,9 +55,10 @@ static void put_summary(struct cli *cli, const struct watch *w)
     const char *time = cli_duration(cli, w->elapsed_ms);
 
     if (w->end == WATCH_SIGNAL)
-        out_line(&cli->out, TEXT_INTERRUPTED, TEXT_ARGS(w->label, w->task_id));
+        out_line(&cli->out, cli->local ? TEXT_LOCAL_INTERRUPTED : TEXT_INTERRUPTED,
+                 TEXT_ARGS(w->label, w->task_id));
     else if (w->end == WATCH_TIMEOUT)
-        out_line(&cli->out, TEXT_WAIT_OVER,
+        out_line(&cli->out, cli->local ? TEXT_LOCAL_WAIT_OVER : TEXT_WAIT_OVER,
                  TEXT_ARGS(w->label, cli_count(cli, t->left), cli_count(cli, t->total), time,
                            w->task_id));
     else if (t->failed)
@@ -68,12 +70,10 @@ static void put_summary(struct cli *cli, const struct watch *w)
                  TEXT_ARGS(w->label, cli_count(cli, t->total), cli_count(cli, t->total), time));
 }
 
-static int wait_and_show(struct cli *cli, struct watch *w, struct err *err)
+static int show_end(struct cli *cli, struct watch *w)
 {
     int status;
 
-    if (watch_task(cli, w, err))
-        return err_wrap(err, "%s", w->label);
     if (cli->settings.json) {
         cli_json(cli, &task_view_shape, &w->task);
     } else {
@@ -86,6 +86,13 @@ static int wait_and_show(struct cli *cli, struct watch *w, struct err *err)
                                                          : CLI_OK;
     arena_free(&w->arena);
     return status;
+}
+
+static int wait_and_show(struct cli *cli, struct watch *w, struct err *err)
+{
+    if (watch_task(cli, w, err))
+        return err_wrap(err, "%s", w->label);
+    return show_end(cli, w);
 }
 
 static int64_t timeout_ms(const struct args *args)
@@ -104,12 +111,41 @@ static int no_targets(struct cli *cli)
     return CLI_SOME_FAILED;
 }
 
+static int show_begun(struct cli *cli, const struct operation_view *made)
+{
+    if (cli->settings.json) {
+        cli_json(cli, &operation_view_shape, made);
+    } else if (cli->settings.quiet) {
+        out_puts(&cli->out, made->task_id);
+        out_puts(&cli->out, "\n");
+    } else {
+        out_line(&cli->out, cli->local ? TEXT_LOCAL_STARTED : TEXT_TASK_STARTED,
+                 TEXT_ARGS(made->task_id, cli_count(cli, made->items)));
+    }
+    return CLI_OK;
+}
+
+/* The agent of this host keeps no tasks: who waits for one has its connection open. */
+static int run_local(struct cli *cli, struct watch *w, struct err *err)
+{
+    w->label = cli->args.command->name;
+    for (size_t i = 0; i < cli->args.n_words; i++)
+        w->label = arena_printf(&cli->arena, "%s %s", w->label, cli->args.words[i]);
+    if (local_operate(cli, w, err))
+        return err_wrap(err, "%s", w->label);
+    if (cli->args.no_wait && w->end == WATCH_DONE)
+        return show_begun(cli, &(struct operation_view){ w->task_id, w->task.total });
+    return show_end(cli, w);
+}
+
 int run_operation(struct cli *cli, struct err *err)
 {
     struct watch w = { .timeout_ms = timeout_ms(&cli->args) };
     struct operation_ask ask;
     struct operation_view made;
 
+    if (cli->local)
+        return run_local(cli, &w, err);
     if (ask_operation(&cli->args, cli->lang, &cli->arena, &ask, err) ||
         cli_post(cli, "/v1/operations", NULL, &operation_ask_shape, &ask, &operation_view_shape,
                  &made, err))
@@ -121,15 +157,7 @@ int run_operation(struct cli *cli, struct err *err)
         w.label = arena_printf(&cli->arena, "%s %s", cli->args.command->name, cli->args.words[0]);
         return wait_and_show(cli, &w, err);
     }
-    if (cli->settings.json) {
-        cli_json(cli, &operation_view_shape, &made);
-    } else if (cli->settings.quiet) {
-        out_puts(&cli->out, made.task_id);
-        out_puts(&cli->out, "\n");
-    } else {
-        out_line(&cli->out, TEXT_TASK_STARTED, TEXT_ARGS(made.task_id, cli_count(cli, made.items)));
-    }
-    return CLI_OK;
+    return show_begun(cli, &made);
 }
 
 static void put_task(struct cli *cli, const struct task_view *t)

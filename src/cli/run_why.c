@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "cli/ask.h"
+#include "cli/local.h"
 #include "cli/run.h"
 #include "cli/views.h"
 #include "cli/width.h"
@@ -61,10 +62,12 @@ static void put_wrapped(struct block *b, size_t column, enum style style, const 
 
 /* ---- facts ---- */
 
-static const enum text labels[] = { TEXT_FACT_STATE,     TEXT_FACT_WANTED,   TEXT_FACT_HOSTED,
-                                    TEXT_FACT_PID,       TEXT_FACT_EXIT,     TEXT_FACT_RESTARTS,
-                                    TEXT_FACT_INSTANCES, TEXT_FACT_TRIES,    TEXT_FACT_NEXT,
-                                    TEXT_FACT_FAILED,    TEXT_FACT_SENTENCE, TEXT_FACT_OUTPUT };
+static const enum text labels[] = {
+    TEXT_FACT_STATE,    TEXT_FACT_WANTED,    TEXT_FACT_HOSTED,   TEXT_FACT_PID,   TEXT_FACT_EXIT,
+    TEXT_FACT_RESTARTS, TEXT_FACT_INSTANCES, TEXT_FACT_TRIES,    TEXT_FACT_NEXT,  TEXT_FACT_FAILED,
+    TEXT_FACT_SENTENCE, TEXT_FACT_OUTPUT,    TEXT_FACT_NEXT_RUN, TEXT_FACT_RUNS,  TEXT_FACT_USE,
+    TEXT_FACT_LIMIT,    TEXT_FACT_VERSION,   TEXT_FACT_HEALTH,   TEXT_FACT_CONFIG
+};
 
 static size_t widest_label(enum lang lang)
 {
@@ -127,9 +130,9 @@ static const char *moment(struct block *b, int64_t when_s)
 static void put_state(struct block *b)
 {
     const struct proc_view *v = &b->process->view;
-    const char *state = text_get(b->cli->lang, views_status(v->status));
+    const char *state = text_get(b->cli->lang, views_state(v));
 
-    if (v->cause.since_s > 0)
+    if (v->cause.since_s > 0 && !v->cause.is_periodic)
         state = fill(b, TEXT_FACT_SINCE, TEXT_ARGS(state, moment(b, v->cause.since_s)));
     put_fact(b, TEXT_FACT_STATE, state);
     if (v->wanted != PROC_UNREGISTERED)
@@ -145,6 +148,58 @@ static void put_state(struct block *b)
                  fill(b, TEXT_FACT_OF,
                       TEXT_ARGS(cli_count(b->cli, v->cause.instances),
                                 cli_count(b->cli, v->cause.instances_wanted))));
+}
+
+/* As it was when its agent told of it last. */
+static void put_use(struct block *b)
+{
+    const struct proc_view *v = &b->process->view;
+    struct arena *a = &b->cli->arena;
+    const char *text;
+
+    if (v->mem_bytes <= 0)
+        return;
+    text = fill(b, TEXT_FACT_USE_MEM,
+                TEXT_ARGS(arena_printf(a, "%.1f MB", (double)v->mem_bytes / (1 << 20)),
+                          arena_printf(a, "%.1f", v->mem_percent)));
+    text = fill(b, TEXT_FACT_USE_ALL, TEXT_ARGS(arena_printf(a, "%.1f", v->cpu_percent), text));
+    put_fact(b, TEXT_FACT_USE, text);
+}
+
+/* On one line, be they several. */
+static const char *on_one_line(struct block *b, const char *text)
+{
+    char *line = arena_strdup(&b->cli->arena, text);
+
+    for (char *c = line; *c; c++)
+        *c = *c == '\n' || *c == '\r' || *c == '\t' ? ' ' : *c;
+    return line;
+}
+
+static void put_care(struct block *b)
+{
+    const struct proc_view *v = &b->process->view;
+    const struct {
+        enum text label;
+        const char *value;
+    } facts[] = { { TEXT_FACT_VERSION, v->version },
+                  { TEXT_FACT_HEALTH, v->health },
+                  { TEXT_FACT_CONFIG, v->cause.drift },
+                  { TEXT_FACT_WAITS, v->cause.waits_for } };
+
+    for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
+        if (facts[i].value && *facts[i].value)
+            put_fact(b, facts[i].label, on_one_line(b, facts[i].value));
+    }
+}
+
+static void put_limit(struct block *b)
+{
+    const struct proc_cause *c = &b->process->view.cause;
+
+    if (c->limit_s > 0)
+        put_fact(b, TEXT_FACT_LIMIT,
+                 fill(b, TEXT_FACT_ENDED, TEXT_ARGS(c->limit_text, moment(b, c->limit_s))));
 }
 
 static void put_exit(struct block *b)
@@ -222,6 +277,82 @@ static void put_output(struct block *b)
     }
 }
 
+/* ---- its runs ---- */
+
+static const char *date(struct block *b, int64_t when_s)
+{
+    struct buf text = { 0 };
+
+    duration_put_date(&text, when_s);
+    return keep(b, &text);
+}
+
+static void put_next_run(struct block *b)
+{
+    int64_t next_s = b->process->view.cause.next_run_s;
+
+    if (next_s <= 0)
+        return;
+    put_fact(b, TEXT_FACT_NEXT_RUN,
+             next_s <= b->now_s ? text_get(b->cli->lang, TEXT_FACT_NOW)
+                                : fill(b, TEXT_FACT_AHEAD,
+                                       TEXT_ARGS(date(b, next_s), span(b, next_s - b->now_s))));
+}
+
+/* "succeeded, exit code 0" */
+static const char *run_result(struct block *b, const struct proc_run *run)
+{
+    const struct proc_cause ended = { .exit_code = run->exit_code,
+                                      .exit_signal = run->exit_signal };
+    const char *text = text_get(b->cli->lang, TEXT_FACT_RUN_WELL);
+    struct buf how = { 0 };
+
+    if (run->code != CODE_OK)
+        text = fill(
+            b, TEXT_FACT_RUN_FAILED,
+            TEXT_ARGS(code_get((int)run->code)->text[b->cli->lang], cli_count(b->cli, run->code)));
+    if (run->exit_code < 0 && !run->exit_signal)
+        return text;
+    why_write_exit(&ended, b->cli->lang, &how);
+    return fill(b, TEXT_FACT_ENDED, TEXT_ARGS(text, keep(b, &how)));
+}
+
+static const char *last_line(const char *output)
+{
+    const char *line = strrchr(output, '\n');
+
+    return line ? line + 1 : output;
+}
+
+/* When, how long, what came of it, and what it said last; newest first. */
+static void put_runs(struct block *b)
+{
+    const struct list *list = &b->process->view.cause.runs;
+    const struct proc_run *runs = list->items;
+    const char *took[WHY_RUNS];
+    size_t widest = 0, n = list->n < WHY_RUNS ? list->n : WHY_RUNS;
+
+    for (size_t i = 0; i < n; i++) {
+        took[i] = cli_duration(b->cli, runs[i].duration_ms);
+        widest = width_text(took[i]) > widest ? width_text(took[i]) : widest;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *said = last_line(runs[i].output);
+
+        if (i == 0)
+            put_label(b, TEXT_FACT_RUNS);
+        else
+            put_blanks(&b->cli->out, INDENT + b->labels + GAP);
+        out_puts(&b->cli->out, date(b, runs[i].begun_s));
+        put_blanks(&b->cli->out, GAP + widest - width_text(took[i]));
+        out_puts(&b->cli->out, took[i]);
+        put_blanks(&b->cli->out, GAP);
+        put_wrapped(b, INDENT + b->labels + GAP, runs[i].code ? STYLE_BAD : STYLE_PLAIN,
+                    arena_printf(&b->cli->arena, "%s%s%s", run_result(b, &runs[i]),
+                                 *said ? "  | " : "", said));
+    }
+}
+
 /* ---- a process ---- */
 
 static bool is_well(const struct process_view *p)
@@ -240,8 +371,13 @@ static void put_process(struct cli *cli, const struct process_view *p, int64_t n
     put_wrapped(&b, INDENT + b.labels + GAP, is_well(p) ? STYLE_GOOD : STYLE_BAD,
                 views_why(&cli->arena, cli->lang, p, now_s));
     put_state(&b);
+    put_use(&b);
+    put_care(&b);
     put_exit(&b);
+    put_limit(&b);
     put_tries(&b);
+    put_next_run(&b);
+    put_runs(&b);
     put_failure(&b);
     put_output(&b);
 }
@@ -278,6 +414,7 @@ int run_why(struct cli *cli, struct err *err)
         cli_json(cli, &process_page_shape, &page);
     else if (!page.processes.n)
         return none(cli);
+    local_name_hosts(cli, &page.processes);
     for (size_t i = 0; i < page.processes.n && !cli->settings.json; i++) {
         out_puts(&cli->out, i ? "\n" : "");
         put_process(cli, &p[i], now_s);

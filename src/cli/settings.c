@@ -23,6 +23,8 @@ static const struct field fields[] = {
     { "server", .type = FIELD_STR, AT(server), .min = 1, .max = 1024, .check = rule_line,
       .fallback_text = "http://127.0.0.1:7020", .doc = "where the server is" },
     { "socket", .type = FIELD_STR, AT(socket), .max = 107, .check = rule_line, .doc = "its admin socket, used instead" },
+    { "local_socket", .type = FIELD_STR, AT(local_socket), .max = 107, .check = rule_line,
+      .doc = "of the agent, for --local" },
     { "app", .type = FIELD_STR, AT(app), .max = APP_CODE_MAX_BYTES, .check = rule_app_code, .doc = "the app to call as" },
     { "secret_file", .type = FIELD_STR, AT(secret_file), .max = PATH_MAX_BYTES, .check = rule_line,
       .doc = "where its secret is" },
@@ -183,5 +185,6 @@ int settings_load(const struct args *args, char *const *env, enum lang lang, str
         return -1;
     if (args_has(args, OPTION_SERVER) && !args_has(args, OPTION_SOCKET))
         ret->socket = ""; /* what is typed now wins over a socket that was set before */
-    return find_secret(ret, env, lang, a, err);
+    ret->secret = "";
+    return args_has(args, OPTION_LOCAL) ? 0 : find_secret(ret, env, lang, a, err);
 }

@@ -14,7 +14,7 @@
 enum lang_wish { LANG_WISH_AUTO, LANG_WISH_EN, LANG_WISH_ZH };
 
 struct cli_settings {
-    const char *server, *socket, *app, *secret_file, *ca;
+    const char *server, *socket, *local_socket, *app, *secret_file, *ca;
     int64_t lang;  /* enum lang_wish */
     int64_t color; /* enum colour_wish */
     bool json, quiet;

@@ -54,6 +54,13 @@ enum text views_status(int64_t status)
     return TEXT_UNREGISTERED;
 }
 
+enum text views_state(const struct proc_view *v)
+{
+    if (v->cause.is_periodic && v->hosted && v->status != PROC_RUNNING)
+        return v->cause.doing == PROC_OP_START ? TEXT_RUNNING : TEXT_SCHEDULED;
+    return views_status(v->status);
+}
+
 static enum style status_style(const struct process_view *p)
 {
     if (!p->online)
@@ -99,7 +106,7 @@ static void add_state(struct table *t, enum lang lang, const struct process_view
     table_add(t, STYLE_PLAIN, arena_printf(&t->arena, "%s/%s", v->space, v->name));
     table_add(t, STYLE_PLAIN,
               v->wanted == PROC_UNREGISTERED ? "" : text_get(lang, views_status(v->wanted)));
-    table_add_text(t, status_style(p), lang, views_status(v->status));
+    table_add_text(t, status_style(p), lang, views_state(v));
 }
 
 void views_process_add(struct table *t, enum lang lang, const struct process_view *p, int64_t now_s)

@@ -38,6 +38,7 @@ struct conn {
     uint64_t seq_in, seq_out; /* of the last frame */
     int64_t heard_ms;
     size_t body_max;
+    const struct shape *(*shape_of)(unsigned type);
     size_t left;  /* bytes shown that were not yet a frame */
     bool busy;    /* frames are being handed out */
     bool broken;  /* nothing more is read or written: `why`, or the stream is */
@@ -129,6 +130,11 @@ void conn_set_body_max(struct conn *c, size_t bytes)
     c->body_max = bytes;
 }
 
+void conn_set_shapes(struct conn *c, const struct shape *(*shape_of)(unsigned type))
+{
+    c->shape_of = shape_of;
+}
+
 size_t conn_pending(const struct conn *c)
 {
     return c->stream ? c->out.len + stream_pending(c->stream) : 0;
@@ -157,7 +163,7 @@ static void pass_over(struct conn *c, const struct frame *f)
 
 static void hand_out(struct conn *c, const struct frame *f)
 {
-    const struct shape *s = message_shape(f->type);
+    const struct shape *s = c->shape_of(f->type);
     struct err err = { 0 };
     void *message;
 
@@ -167,7 +173,7 @@ static void hand_out(struct conn *c, const struct frame *f)
     }
     message = arena_alloc(&c->arena, s->size);
     if (shape_read(s, f->body, f->body_n, 0, &c->arena, message, &err)) {
-        err_wrap(&err, "message %s", message_name(f->type));
+        err_wrap(&err, "message %s", message_name(f->type) ? message_name(f->type) : s->name);
         refuse_all(c, f->type, &err);
     } else {
         c->owner->on_message(c->arg, f->type, message);
@@ -311,6 +317,7 @@ int conn_new(struct loop *loop, int fd, struct tls *tls, const char *host,
     *c = (struct conn){ .loop = loop, .owner = owner, .arg = arg };
     c->heard_ms = loop_now_ms(loop);
     c->body_max = FRAME_BODY_MAX;
+    c->shape_of = message_shape;
     timer_init(&c->timer, on_timer, c);
     timer_init(&c->flush, on_flush, c);
     if (stream_new(loop, fd, tls, host, &limits, &stream_owner, c, &c->stream, err)) {

@@ -40,6 +40,8 @@ void conn_send(struct conn *c, unsigned type, const struct shape *s, const void 
 void conn_refuse(struct conn *c, unsigned type, int code, int64_t retry_ms, const char *text);
 /* How large the body of a frame of the peer's may be: FRAME_BODY_MAX unless it is told. */
 void conn_set_body_max(struct conn *c, size_t bytes);
+/* Other messages than those of message_shape(): NULL for a type that is not known. */
+void conn_set_shapes(struct conn *c, const struct shape *(*shape_of)(unsigned type));
 size_t conn_pending(const struct conn *c); /* bytes that wait to be sent */
 
 int conn_peer(const struct conn *c, struct cert_facts *ret, struct err *err);

@@ -3,6 +3,7 @@
 #include "link/message.h"
 
 #include "base/mem.h"
+#include "link/group.h"
 #include "link/join.h"
 #include "link/output.h"
 #include "model/rules.h"
@@ -214,6 +215,8 @@ static const struct {
     [MESSAGE_EVENT_STORED] = { "event_stored", &message_event_ref_shape },
     [MESSAGE_LOG_ASK]   = { "log_ask",   &message_log_ask_shape },
     [MESSAGE_LOG]       = { "log",       &message_log_shape },
+    [MESSAGE_GROUP]     = { "group",     &message_group_shape },
+    [MESSAGE_GROUP_TAKEN] = { "group_taken", &message_group_ref_shape },
 };
 /* clang-format on */
 

@@ -39,6 +39,8 @@ enum message_type {
     MESSAGE_EVENT_STORED, /* server: I have this event and all before it */
     MESSAGE_LOG_ASK,      /* server: what has this process said? */
     MESSAGE_LOG,          /* agent: this */
+    MESSAGE_GROUP,        /* server: this is what a namespace may use */
+    MESSAGE_GROUP_TAKEN,  /* agent: it is in my journal */
 };
 
 struct message_hello {

@@ -4,16 +4,64 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 
+#include "base/mem.h"
 #include "model/rules.h"
 
 #define AT(type, member) .offset = offsetof(struct type, member)
 
-enum { ENV_MAX = 256, ENV_VALUE_MAX_BYTES = 16384, INSTANCES_MAX = 10000 };
+enum {
+    ENV_MAX = 256,
+    ENV_VALUE_MAX_BYTES = 16384,
+    INSTANCES_MAX = 10000,
+    LIST_MAX = 64,
+    PRIORITY_MAX = 1000
+};
 
 static const char *check_env_name(const char *text)
 {
     return strchr(text, '=') ? "must not contain \"=\"" : rule_line(text);
+}
+
+/* clang-format off */
+static const struct { const char *name; int number; } rlimits[] = {
+    { "as", RLIMIT_AS }, { "core", RLIMIT_CORE }, { "cpu", RLIMIT_CPU }, { "data", RLIMIT_DATA },
+    { "fsize", RLIMIT_FSIZE }, { "memlock", RLIMIT_MEMLOCK }, { "nofile", RLIMIT_NOFILE },
+    { "nproc", RLIMIT_NPROC }, { "stack", RLIMIT_STACK },
+};
+/* clang-format on */
+
+int proc_rlimit_number(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(rlimits); i++) {
+        if (!strcmp(rlimits[i].name, name))
+            return rlimits[i].number;
+    }
+    return -1;
+}
+
+bool proc_exit_is_expected(const struct proc_extra *x, int status)
+{
+    const struct proc_number *codes = x->exit_codes.items;
+
+    for (size_t i = 0; i < x->exit_codes.n; i++) {
+        if (codes[i].number == status)
+            return true;
+    }
+    return false;
+}
+
+bool proc_exit_is_good(const struct proc_extra *x, int status)
+{
+    return status == 0 || proc_exit_is_expected(x, status);
+}
+
+static const char *check_rlimit(const char *name)
+{
+    return proc_rlimit_number(name) < 0
+               ? "must be as, core, cpu, data, fsize, memlock, nofile, nproc or stack"
+               : NULL;
 }
 
 /* clang-format off */
@@ -29,15 +77,103 @@ static const struct field env_fields[] = {
 };
 static const struct shape env_shape = { "environment", sizeof(struct proc_env), env_fields };
 
+static const struct field exit_code_fields[] = {
+    { "exit_code", .type = FIELD_INT, AT(proc_number, number), .max = 255 },
+    { 0 },
+};
+static const struct shape exit_code_shape = { "exit_code", sizeof(struct proc_number), exit_code_fields, .bare = true };
+
+static const struct field after_fields[] = {
+    { "process", .type = FIELD_STR, AT(proc_word, text), .min = 1, .max = 2 * NAME_MAX_BYTES + 1, .check = rule_line },
+    { 0 },
+};
+static const struct shape after_shape = { "after", sizeof(struct proc_word), after_fields, .bare = true };
+
+const struct enum_name proc_ready_names[] = {
+    { READY_ALIVE, "alive" }, { READY_NOTIFY, "notify" }, { READY_PID_FILE, "pid_file" }, { READY_PORT, "port" },
+    { READY_HEALTH, "health" }, { 0 },
+};
+
+static const struct field ready_fields[] = {
+    { "when", .type = FIELD_ENUM, AT(proc_ready, kind), .names = proc_ready_names, .flags = FIELD_BY_NAME,
+      .doc = "`alive`: it has lived for `start_check_secs`, as with BlueKing; `notify`: it says READY=1 to "
+             "$NOTIFY_SOCKET, as for systemd; `pid_file`: that names it; `port`: that takes connections; `health`: "
+             "`health_cmd` exits with 0.  The start succeeds at that moment; one that is not ready in time fails with 836, "
+             "and the process is left as it is" },
+    { "port", .type = FIELD_INT, AT(proc_ready, port), .max = 65535, .flags = FIELD_OMIT_EMPTY,
+      .doc = "of TCP, on 127.0.0.1 or ::1, for `port`" },
+    { "timeout", .type = FIELD_INT, AT(proc_ready, timeout_s), .max = DAY_S, .flags = FIELD_OMIT_EMPTY,
+      .doc = "seconds after which the start has failed; 0: `op_timeout`" },
+    { 0 },
+};
+static const struct shape ready_shape = { "ready", sizeof(struct proc_ready), ready_fields };
+
+static const struct field caps_fields[] = {
+    { "cpu", .type = FIELD_FLOAT, AT(proc_caps, cpu_percent), .max = 100, .flags = FIELD_OMIT_EMPTY,
+      .doc = "percent of all cores together; they get no more (cpu.max); 0: no bound" },
+    { "mem_bytes", .type = FIELD_INT, AT(proc_caps, mem_bytes), .max = INT64_MAX, .flags = FIELD_OMIT_EMPTY,
+      .doc = "memory, but for what is swapped out; beyond it the kernel ends one of its processes (memory.max); "
+             "0: no bound" },
+    { "processes", .type = FIELD_INT, AT(proc_caps, processes), .max = INT32_MAX, .flags = FIELD_OMIT_EMPTY,
+      .doc = "processes and threads; beyond it fork fails (pids.max); 0: no bound" },
+    { 0 },
+};
+static const struct shape caps_shape = { "caps", sizeof(struct proc_caps), caps_fields };
+
+static const struct field rlimit_fields[] = {
+    { "name", .type = FIELD_STR, AT(proc_rlimit, name), .min = 1, .max = 16, .check = check_rlimit },
+    { "value", .type = FIELD_INT, AT(proc_rlimit, value), .min = -1, .max = INT64_MAX },
+    { 0 },
+};
+static const struct shape rlimit_shape = { "rlimit", sizeof(struct proc_rlimit), rlimit_fields };
+
 static const struct field fields[] = {
     { "stop_signal", .type = FIELD_ENUM, AT(proc_extra, stop_signal), .names = signal_names, .fallback = SIGTERM,
-      .flags = FIELD_BY_NAME, .doc = "sent first where `stop_cmd` is empty; SIGKILL follows after `op_timeout`" },
+      .flags = FIELD_BY_NAME, .doc = "sent first where `stop_cmd` is empty; SIGKILL follows" },
+    { "stop_wait", .type = FIELD_INT, AT(proc_extra, stop_wait_s), .max = DAY_S, .flags = FIELD_OMIT_EMPTY,
+      .doc = "seconds from that signal to SIGKILL; 0: `op_timeout`" },
     { "environment", .type = FIELD_MAP, AT(proc_extra, env), .max = ENV_MAX, .sub = &env_shape,
       .doc = "variables for every command of the process; they win over the user's" },
+    { "env_file", .type = FIELD_STR, AT(proc_extra, env_file), .max = PATH_MAX_BYTES, .check = rule_path,
+      .flags = FIELD_OMIT_EMPTY, .doc = "more of them, `NAME=value` a line, read at each command; nothing is expanded, a "
+             "value may stand in quotes, # begins a comment; a file of root or of the process's user, that he can "
+             "read, of at most 64 KiB; `environment` wins" },
+    { "exit_codes", .type = FIELD_LIST, AT(proc_extra, exit_codes), .max = LIST_MAX, .sub = &exit_code_shape,
+      .flags = FIELD_OMIT_EMPTY,
+      .doc = "a hosted process that ends by itself with one of these has done its work: it stays hosted, and is not "
+             "pulled up before it is started or hosted anew, or the host comes up; a command or a run that ends so "
+             "has succeeded, as with 0" },
+    { "ready", .type = FIELD_OBJ, AT(proc_extra, ready), .sub = &ready_shape, .doc = "when a start has succeeded" },
     { "keep_trying", .type = FIELD_BOOL, AT(proc_extra, keep_trying),
-      .doc = "pull it up for ever, whatever `start_retries` says" },
+      .doc = "pull it up for ever, whatever `start_retries` says: at once, after `start_interval`, then after twice as "
+             "long each time" },
+    { "max_interval", .type = FIELD_INT, AT(proc_extra, max_interval_s), .min = 1, .max = DAY_S, .fallback = 300,
+      .flags = FIELD_ZERO_UNSET, .doc = "seconds those intervals grow to, if more than `start_interval`" },
     { "instances", .type = FIELD_INT, AT(proc_extra, instances), .max = INSTANCES_MAX, .flags = FIELD_OMIT_EMPTY,
       .doc = "how many processes are expected; a query lists those that fit, at most 101" },
+    { "priority", .type = FIELD_INT, AT(proc_extra, priority), .min = -PRIORITY_MAX, .max = PRIORITY_MAX,
+      .flags = FIELD_OMIT_EMPTY, .doc = "when the host comes up: smaller ones are started before greater ones, which wait until "
+             "those are up or have failed once, and no longer than 2 minutes for each" },
+    { "after", .type = FIELD_LIST, AT(proc_extra, after), .max = LIST_MAX, .sub = &after_shape,
+      .flags = FIELD_OMIT_EMPTY,
+      .doc = "processes of this host, `name` or `namespace:name`, that are to be up before it is pulled up; those "
+             "that are not hosted do not count, and after 2 minutes it goes on; a circle is refused" },
+    { "health_interval", .type = FIELD_INT, AT(proc_extra, health_interval_s), .max = DAY_S,
+      .flags = FIELD_OMIT_EMPTY, .doc = "seconds between runs of `health_cmd` while it is hosted and runs; each may take 10, or "
+             "`op_timeout` if that is less; 0: only when asked" },
+    { "unhealthy_restarts", .type = FIELD_INT, AT(proc_extra, unhealthy_restarts), .max = 1000,
+      .flags = FIELD_OMIT_EMPTY, .doc = "restart it after so many failures of `health_cmd` in a row, by "
+             "`restart_cmd` or a stop and a start; counts as a try of `start_retries`; 0: never" },
+    { "log_max_bytes", .type = FIELD_INT, AT(proc_extra, log_max_bytes), .max = 256 << 20, .flags = FIELD_OMIT_EMPTY,
+      .doc = "most that is kept of what it says, and as much again of what was before; 0: as the agent's settings say" },
+    { "caps", .type = FIELD_OBJ, AT(proc_extra, caps), .sub = &caps_shape,
+      .doc = "the kernel's own bounds for all its processes, by cgroups (version 2, or 1); set at each start, so "
+             "another value counts from the next one on; a start whose caps this host can not keep is refused" },
+    { "nice", .type = FIELD_INT, AT(proc_extra, nice), .min = -20, .max = 19, .flags = FIELD_OMIT_EMPTY,
+      .doc = "of its start and restart commands, and so of the process; 0: as the agent's own" },
+    { "rlimits", .type = FIELD_MAP, AT(proc_extra, rlimits), .max = LIST_MAX, .sub = &rlimit_shape,
+      .flags = FIELD_OMIT_EMPTY, .doc = "of its start and restart commands, soft and hard, by name: as, core, cpu, "
+             "data, fsize, memlock, nofile, nproc, stack; -1: unlimited" },
     { 0 },
 };
 /* clang-format on */

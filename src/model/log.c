@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "model/rules.h"
 
 #define AT(type, member) .offset = offsetof(struct type, member)
@@ -12,14 +13,20 @@ enum { LINES_MAX = 100000, LINES_USUAL = 100, OUTPUT_MAX_BYTES = 512 * 1024, WHA
 
 bool log_is_what(const char *text)
 {
-    return !*text || !strcmp(text, "stop") || !strcmp(text, "reload") || !strcmp(text, "kill");
+    static const char *const known[] = { "", "stop", "reload", "kill", "version", "health" };
+
+    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+        if (!strcmp(text, known[i]))
+            return true;
+    }
+    return false;
 }
 
 static const char *check_what(const char *text)
 {
     return log_is_what(text) ? NULL
-                             : "must be stop, reload or kill; what start and restart say is with "
-                               "what the process says";
+                             : "must be stop, reload, kill, version or health; what start and "
+                               "restart say is with what the process says";
 }
 
 /* clang-format off */
@@ -31,7 +38,7 @@ static const struct field ask_fields[] = {
     { "host", .type = FIELD_STR, AT(log_ask, host), .max = ID_MAX_BYTES, .check = rule_line,
       .doc = "where: an agent id, `cloud:ip` or an address of cloud area 0; may be left out where one host has it" },
     { "what", .type = FIELD_STR, AT(log_ask, what), .max = WHAT_MAX_BYTES, .check = check_what,
-      .doc = "what that command said: `stop`, `reload` or `kill`; empty: the process, its start and restart" },
+      .doc = "what that command said: `stop`, `reload`, `kill`, `version` or `health`; empty: the process, its start and restart" },
     { "lines", .type = FIELD_INT, AT(log_ask, lines), .max = LINES_MAX, .fallback = LINES_USUAL,
       .doc = "the last ones; 0: as many as there is room for" },
     { "at", .type = FIELD_INT, AT(log_ask, at), .min = -1, .max = INT64_MAX, .fallback = -1,

@@ -2,8 +2,7 @@
 /* proc.c - the shapes of proc.h.  A new field is one line here. */
 #include "model/proc.h"
 
-#include <stdlib.h>
-
+#include "model/cron.h"
 #include "model/rules.h"
 
 #define AT(type, member)  .offset = offsetof(struct type, member)
@@ -113,7 +112,10 @@ static const struct field policy_fields[] = {
     { "start_interval", .type = FIELD_INT, AT(proc_policy, start_interval_s), HAS(proc_policy, has_interval),
       .flags = FIELD_ZERO_UNSET, .min = 1, .max = DAY_S, .fallback = 10, .doc = "seconds between those tries" },
     { "crontab_rule", "crotab_rule", .type = FIELD_STR, AT(proc_policy, cron_rule), HAS(proc_policy, has_cron),
-      .max = NAME_MAX_BYTES, .check = rule_line, .doc = "when a periodic one runs" },
+      .max = NAME_MAX_BYTES, .check = cron_check,
+      .doc = "when a periodic one runs: the five fields of cron, or `@daily` and the like, in the host's time zone" },
+    { "cycle_time", .type = FIELD_INT, AT(proc_policy, cycle_s), HAS(proc_policy, has_cycle),
+      .max = 366 * DAY_S, .doc = "or, without a rule, every so many seconds; 0: not so" },
     { "op_timeout", .type = FIELD_INT, AT(proc_policy, op_timeout_s), HAS(proc_policy, has_timeout),
       .flags = FIELD_ZERO_UNSET, .min = 1, .max = DAY_S, .fallback = 60, .doc = "seconds a command may run" },
     { 0 },
@@ -203,19 +205,13 @@ struct proc_policy proc_policy_of(const struct proc_spec *spec)
     TAKE(start_retries, has_retries);
     TAKE(start_interval_s, has_interval);
     TAKE(op_timeout_s, has_timeout);
+    TAKE(cycle_s, has_cycle);
     TAKE(cron_rule, has_cron);
 #undef TAKE
     return p;
 }
 
-/* Through JSON and back: the field table knows what is text and what is not. */
 void proc_spec_copy(const struct proc_spec *from, struct arena *a, struct proc_spec *ret)
 {
-    struct buf json = { 0 };
-    struct err err;
-
-    shape_write(&proc_spec_shape, from, &json);
-    if (shape_read(&proc_spec_shape, buf_data(&json), json.len, 0, a, ret, &err))
-        abort(); /* what was read once can be read again */
-    buf_free(&json);
+    shape_copy(&proc_spec_shape, from, a, ret);
 }

@@ -59,10 +59,10 @@ struct proc_resource {
  * it was given. */
 struct proc_policy {
     int64_t kind; /* enum proc_kind */
-    int64_t start_check_s, stop_check_s, start_retries, start_interval_s, op_timeout_s;
-    const char *cron_rule;
+    int64_t start_check_s, stop_check_s, start_retries, start_interval_s, op_timeout_s, cycle_s;
+    const char *cron_rule; /* cron.h; "" and cycle_s 0: a periodic one is run only when asked */
     enum presence has_kind, has_start_check, has_stop_check, has_retries, has_interval, has_timeout,
-        has_cron;
+        has_cycle, has_cron;
 };
 
 struct proc_warn {

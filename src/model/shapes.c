@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "model/app.h"
+#include "model/group.h"
 #include "model/host.h"
 #include "model/job.h"
 #include "model/log.h"
@@ -27,6 +28,7 @@ const struct shape *const model_shapes[] = {
     &operation_ask_shape,
     &operation_view_shape,
     &page_ask_shape,
+    &proc_group_shape,
     &proc_meta_shape,
     &proc_operate_batch_shape,
     &proc_operate_shape,

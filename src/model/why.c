@@ -16,6 +16,22 @@
     }
 
 /* clang-format off */
+#define RUN_AT(member) .offset = offsetof(struct proc_run, member)
+static const struct field run_fields[] = {
+    { "begun_s", .type = FIELD_INT, RUN_AT(begun_s), WHY_NUMBER_RANGE, .doc = "when it began" },
+    { "duration_ms", .type = FIELD_INT, RUN_AT(duration_ms), WHY_NUMBER_RANGE, .doc = "how long it took" },
+    { "code", .type = FIELD_INT, RUN_AT(code), WHY_NUMBER_RANGE, .doc = "0, or why it failed" },
+    { "exit_code", .type = FIELD_INT, RUN_AT(exit_code), .min = -1, .max = 255, .fallback = -1,
+      .doc = "its exit code; -1: ended otherwise, or nobody knows" },
+    { "exit_signal", .type = FIELD_INT, RUN_AT(exit_signal), WHY_NUMBER_RANGE, .flags = FIELD_OMIT_EMPTY,
+      .doc = "the signal that ended it" },
+    { "output", .type = FIELD_STR, RUN_AT(output), .max = 3 * WHY_OUTPUT_BYTES, .flags = FIELD_OMIT_EMPTY,
+      .doc = "its last lines" },
+    { 0 },
+};
+const struct shape proc_run_shape = { "run", sizeof(struct proc_run), run_fields,
+                                      .doc = "A run of a periodic process." };
+
 static const struct field fields[] = {
     NUMBER("since_s", since_s, "it has been running, or not, since then"),
     { "doing", .type = FIELD_INT, AT(doing), .min = -1, .max = 9, .fallback = -1,
@@ -39,17 +55,43 @@ static const struct field fields[] = {
       .doc = "before it is given up; -1: never" },
     NUMBER("next_try_s", next_try_s, "when the next try is"),
     FLAG("has_given_up", has_given_up, "so it is hosted no more"),
-    FLAG("has_finished", has_finished, "a run-once process that did what it was to do"),
+    FLAG("has_finished", has_finished,
+         "it did what it was to do: one that runs once, or that ended with one of its `exit_codes`"),
     NUMBER("instances", instances, "processes that fit, where several are expected"),
     NUMBER("instances_wanted", instances_wanted, "how many are expected"),
+    FLAG("is_periodic", is_periodic, "it is run by a schedule, or when asked"),
+    NUMBER("next_run_s", next_run_s, "when a periodic process runs next"),
+    { "runs", .type = FIELD_LIST, AT(runs), .max = WHY_RUNS, .sub = &proc_run_shape, .flags = FIELD_OMIT_EMPTY,
+      .doc = "the last runs of a periodic process, newest first" },
+    { "waits_for", .type = FIELD_STR, AT(waits_for), .max = 3 * WHY_TEXT_BYTES, .flags = FIELD_OMIT_EMPTY,
+      .doc = "the process that is to be up before it" },
+    NUMBER("limit_s", limit_s, "when it was last stopped for what it used"),
+    { "limit_text", .type = FIELD_STR, AT(limit_text), .max = 3 * WHY_TEXT_BYTES, .flags = FIELD_OMIT_EMPTY,
+      .doc = "what it used, and what it may" },
+    NUMBER("unhealthy_s", unhealthy_s, "its health command has failed since then"),
+    { "drift", .type = FIELD_STR, AT(drift), .max = 3 * WHY_TEXT_BYTES, .flags = FIELD_OMIT_EMPTY,
+      .doc = "files of its configmap that are not as they should be" },
     { 0 },
 };
 /* clang-format on */
 const struct shape proc_cause_shape = { "cause", sizeof(struct proc_cause), fields,
                                         .doc = "Why a process is as it is." };
 
+static void keep_runs(struct list *runs, struct arena *a)
+{
+    const struct proc_run *from = runs->items;
+    struct proc_run *to = runs->n ? arena_alloc(a, runs->n * sizeof(*to)) : NULL;
+
+    for (size_t i = 0; i < runs->n; i++) {
+        to[i] = from[i];
+        to[i].output = arena_strdup(a, from[i].output ? from[i].output : "");
+    }
+    runs->items = to;
+}
+
 void proc_cause_keep(struct proc_cause *c, struct arena *a)
 {
+    keep_runs(&c->runs, a);
     for (const struct field *f = fields; f->name; f++) {
         const char **text = (const char **)(void *)((char *)c + f->offset);
 

@@ -40,9 +40,30 @@ struct proc_cause {
     int64_t tries_max;                   /* -1: for ever */
     int64_t next_try_s;                  /* when the next one is; 0: none is planned */
     bool has_given_up;                   /* and so it is hosted no more */
-    bool has_finished;                   /* a run-once process that did what it was to do */
+    bool has_finished;                   /* it did what it was to do: run once, or expected */
     int64_t instances, instances_wanted; /* where several are expected; wanted 0: one is */
+
+    bool is_periodic;
+    int64_t next_run_s;
+    struct list runs; /* struct proc_run, the last ones, newest first */
+
+    const char *waits_for;  /* "namespace:name" that is to be up before it */
+    int64_t limit_s;        /* when it was last stopped for what it used, */
+    const char *limit_text; /* "cpu 93.1 % of 50 % in 3 samples" */
+    int64_t unhealthy_s;    /* its health command has failed since then; 0: it does not */
+    const char *drift;      /* files of its configmap that are not as they should be */
 };
+
+/* A run of a periodic process. */
+enum { WHY_RUNS = 10 };
+struct proc_run {
+    int64_t begun_s, duration_ms;
+    int64_t code;        /* of model/code.h: 0, or why it failed */
+    int64_t exit_code;   /* -1: not by an exit code, or nobody knows */
+    int64_t exit_signal; /* 0: not by a signal */
+    const char *output;  /* its last lines */
+};
+extern const struct shape proc_run_shape;
 
 extern const struct shape proc_cause_shape;
 

@@ -30,6 +30,7 @@ enum phrase {
     NEVER,
     FINISHED,
     FINISHED_AGO,
+    EXPECTED,
     GIVEN_UP_ONCE,
     GIVEN_UP,
     COMMA,
@@ -49,9 +50,23 @@ enum phrase {
     USED_UP,
     NO_RETRIES,
     WAITING,
+    WAITS_FOR,
+    FORBIDDEN,
     NOBODY,
     THIS_TRY,
     THIS_OF,
+    RUN_DOING,
+    RUN_NEVER,
+    RUN_WELL,
+    RUN_FAILED,
+    RUN_NEXT,
+    RUN_NEXT_NOW,
+    RUN_NO_SCHEDULE,
+    RUN_NOBODY,
+    OVER_LIMIT,
+    UNHEALTHY,
+    UNHEALTHY_SAID,
+    DRIFT,
     AWAY,
     AWAY_FOR,
 };
@@ -74,6 +89,7 @@ static const char *const phrases[][LANGS] = {
     [NEVER] = { "never started", "从未启动" },
     [FINISHED] = { "finished, as it should", "已按预期运行完成" },
     [FINISHED_AGO] = { "finished {0} ago, as it should", "已于 {0}前按预期运行完成" },
+    [EXPECTED] = { "ended as expected with exit code {1}, {0} ago", "已于 {0}前按预期退出，退出码 {1}" },
     [GIVEN_UP_ONCE] = { "given up after 1 try, no longer hosted", "自动拉起 1 次后放弃，已取消托管" },
     [GIVEN_UP] = { "given up after {0} tries, no longer hosted", "自动拉起 {0} 次后放弃，已取消托管" },
     [COMMA] = { ", ", "，" },
@@ -93,9 +109,23 @@ static const char *const phrases[][LANGS] = {
     [USED_UP] = { "; all {0} tries are used up, given up in {1}", "；{0} 次拉起均已用完，{1}后放弃" },
     [NO_RETRIES] = { "; start_retries is 0, so nobody starts it", "；start_retries 为 0，不会自动拉起" },
     [WAITING] = { "; waiting to be started", "；等待拉起" },
+    [WAITS_FOR] = { "; started when {0} is up", "；等待 {0} 启动后再拉起" },
+    [FORBIDDEN] = { "; not started again while the host's policy forbids it", "；主机策略禁止，不会自动拉起" },
     [NOBODY] = { "; not hosted, so nobody starts it", "；未托管，不会自动拉起" },
     [THIS_TRY] = { ", try {0}", "（第 {0} 次拉起）" },
     [THIS_OF] = { ", try {0} of {1}", "（第 {0} 次拉起，最多 {1} 次）" },
+    [RUN_DOING] = { "being run", "正在执行" },
+    [RUN_NEVER] = { "not run yet", "尚未执行" },
+    [RUN_WELL] = { "last run {0} ago succeeded", "最近一次执行于 {0}前成功" },
+    [RUN_FAILED] = { "last run failed {0} ago: {1} ({2})", "最近一次执行于 {0}前失败：{1}（{2}）" },
+    [RUN_NEXT] = { "; next run in {0}", "；下次执行在 {0}后" },
+    [RUN_NEXT_NOW] = { "; next run is due now", "；即将执行下一次" },
+    [RUN_NO_SCHEDULE] = { "; it has no schedule, so it is run only when asked", "；没有执行计划，仅在请求时执行" },
+    [RUN_NOBODY] = { "; not hosted, so nobody runs it", "；未托管，不会自动执行" },
+    [UNHEALTHY] = { "; unhealthy for {0}", "；不健康已 {0}" },
+    [UNHEALTHY_SAID] = { "; unhealthy for {0}: {1}", "；不健康已 {0}：{1}" },
+    [DRIFT] = { "; configuration is not as it should be: {0}", "；配置文件与预期不符：{0}" },
+    [OVER_LIMIT] = { ", for it used too much ({0})", "，资源超限（{0}）" },
     [AWAY] = { "the agent is not connected; last known: ", "Agent 未连接；最后所知：" },
     [AWAY_FOR] = { "nothing heard of the agent for {0}; known then: ", "Agent 已失联 {0}；当时所知：" },
 };
@@ -154,10 +184,22 @@ static bool failure_stands(const struct proc_view *v)
     return has_failed(&v->cause) && v->cause.failed_s >= v->cause.since_s;
 }
 
+/* To pull it up was refused, and will be. */
+static bool is_forbidden(const struct proc_view *v)
+{
+    return failure_stands(v) && v->cause.failed_code == CODE_DENIED;
+}
+
 /* What has failed since then was another run of it. */
 static bool is_finished(const struct proc_view *v)
 {
     return v->status != PROC_RUNNING && v->cause.has_finished && !has_failed(&v->cause);
+}
+
+/* It need not run now; what a run has come to is told by whether the last one failed. */
+static bool is_periodic(const struct proc_view *v)
+{
+    return v->cause.is_periodic && v->status != PROC_RUNNING;
 }
 
 static bool misses_instances(const struct proc_view *v)
@@ -177,11 +219,18 @@ static bool is_on_its_way(const struct proc_view *v)
     return !c->tries && (c->doing == PROC_OP_START || c->doing == PROC_OP_RESTART);
 }
 
+/* It runs, and yet it is unhealthy, or its configuration is another than it should be. */
+static bool needs_care(const struct proc_view *v)
+{
+    return v->status == PROC_RUNNING &&
+           (v->cause.unhealthy_s > 0 || (v->cause.drift && *v->cause.drift));
+}
+
 bool why_is_trouble(const struct proc_view *v)
 {
-    if (v->cause.has_given_up || misses_instances(v))
+    if (v->cause.has_given_up || misses_instances(v) || needs_care(v))
         return true;
-    if (is_finished(v))
+    if (is_finished(v) || (is_periodic(v) && !has_failed(&v->cause)))
         return false;
     if (v->wanted != PROC_UNREGISTERED && v->wanted != v->status && !is_on_its_way(v))
         return true;
@@ -273,31 +322,47 @@ static const char *exit_text(struct sentence *s)
 
 /* ---- parts ---- */
 
+/* The agent notes the time again when it is down, so a later end has another reason. */
+static void say_limit(struct sentence *s)
+{
+    const struct proc_cause *c = s->cause;
+
+    if (c->limit_s > 0 && c->limit_s >= c->exit_s)
+        say(s, OVER_LIMIT, PHRASE_ARGS(detail(s, c->limit_text ? c->limit_text : "")));
+}
+
 static void say_ended(struct sentence *s, enum phrase before)
 {
     if (s->cause->exit_s <= 0)
         return;
     say(s, before, NULL);
     say(s, ENDED, PHRASE_ARGS(ago(s, s->cause->exit_s), exit_text(s)));
+    say_limit(s);
 }
 
 /* The text is the agent's, in English; what its code means can be said in any language. */
-static void say_failed(struct sentence *s)
+static const char *failure(struct sentence *s)
 {
     const struct proc_cause *c = s->cause;
     const char *known = code_get((int)c->failed_code)->text[s->lang];
     const char *text = detail(s, c->failed_text ? c->failed_text : "");
     struct buf b = { 0 };
 
-    if (!failure_stands(s->view))
-        return;
     if (*text)
         phrase_put(&b, phrases[DETAIL][s->lang], PHRASE_ARGS(known, text));
     else
         buf_puts(&b, known);
-    say(s, FAILED,
-        PHRASE_ARGS(why_op_name(c->failed_op, s->lang), ago(s, c->failed_s), keep(s, &b),
-                    number(s, c->failed_code)));
+    return keep(s, &b);
+}
+
+static void say_failed(struct sentence *s)
+{
+    const struct proc_cause *c = s->cause;
+
+    if (failure_stands(s->view))
+        say(s, FAILED,
+            PHRASE_ARGS(why_op_name(c->failed_op, s->lang), ago(s, c->failed_s), failure(s),
+                        number(s, c->failed_code)));
 }
 
 bool why_is_used_up(const struct proc_cause *c)
@@ -332,6 +397,10 @@ static void say_next(struct sentence *s)
         say(s, NOBODY, NULL);
     else if (c->next_try_s > 0)
         say_try(s);
+    else if (c->waits_for && *c->waits_for)
+        say(s, WAITS_FOR, PHRASE_ARGS(c->waits_for));
+    else if (is_forbidden(s->view))
+        say(s, FORBIDDEN, NULL);
     else
         say(s, c->tries_max ? WAITING : NO_RETRIES, NULL);
 }
@@ -343,8 +412,23 @@ static void say_restarts(struct sentence *s)
     if (n <= 0)
         return;
     say(s, n == 1 ? RESTARTED_ONCE : RESTARTED, PHRASE_ARGS(number(s, n)));
-    if (s->cause->exit_s > 0)
-        say(s, n == 1 ? AFTER : AGAIN, PHRASE_ARGS(exit_text(s)));
+    if (s->cause->exit_s <= 0)
+        return;
+    say(s, n == 1 ? AFTER : AGAIN, PHRASE_ARGS(exit_text(s)));
+    say_limit(s);
+}
+
+/* It runs, and yet something is wrong with it. */
+static void say_care(struct sentence *s)
+{
+    const struct proc_cause *c = s->cause;
+    const char *health = detail(s, s->view->health ? s->view->health : "");
+    const char *drift = detail(s, c->drift ? c->drift : "");
+
+    if (c->unhealthy_s > 0)
+        say(s, *health ? UNHEALTHY_SAID : UNHEALTHY, PHRASE_ARGS(ago(s, c->unhealthy_s), health));
+    if (*drift)
+        say(s, DRIFT, PHRASE_ARGS(drift));
 }
 
 static void say_running(struct sentence *s)
@@ -366,6 +450,7 @@ static void say_running(struct sentence *s)
     else if (!v->hosted)
         say(s, UNHOSTED, NULL);
     say_restarts(s);
+    say_care(s);
     say_failed(s);
 }
 
@@ -384,7 +469,9 @@ static void say_finished(struct sentence *s)
     int64_t exit_s = s->cause->exit_s, start_s = s->view->last_start_s;
     int64_t when_s = exit_s > start_s ? exit_s : start_s; /* the exit may be of a run before */
 
-    if (when_s > 0)
+    if (when_s > 0 && when_s == exit_s && s->cause->exit_code > 0)
+        say(s, EXPECTED, PHRASE_ARGS(ago(s, when_s), number(s, s->cause->exit_code)));
+    else if (when_s > 0)
         say(s, FINISHED_AGO, PHRASE_ARGS(ago(s, when_s)));
     else
         say(s, FINISHED, NULL);
@@ -413,13 +500,49 @@ static void say_not_running(struct sentence *s)
         say_next(s);
 }
 
+static void say_next_run(struct sentence *s)
+{
+    int64_t next_s = s->cause->next_run_s;
+
+    if (!s->view->hosted)
+        say(s, RUN_NOBODY, NULL);
+    else if (next_s <= 0)
+        say(s, RUN_NO_SCHEDULE, NULL);
+    else if (next_s <= s->now_s)
+        say(s, RUN_NEXT_NOW, NULL);
+    else
+        say(s, RUN_NEXT, PHRASE_ARGS(span(s, next_s - s->now_s)));
+}
+
+/* How the last run ended, and when the next one is. */
+static void say_periodic(struct sentence *s)
+{
+    const struct proc_cause *c = s->cause;
+    const struct proc_run *last = c->runs.n ? c->runs.items : NULL;
+    int64_t when_s = last ? last->begun_s + last->duration_ms / 1000 : s->view->last_start_s;
+    bool is_of_run = c->failed_op == PROC_OP_START || c->failed_op == PROC_OP_RESTART;
+
+    if (has_failed(c) && is_of_run)
+        say(s, RUN_FAILED, PHRASE_ARGS(ago(s, c->failed_s), failure(s), number(s, c->failed_code)));
+    else if (when_s > 0)
+        say(s, RUN_WELL, PHRASE_ARGS(ago(s, when_s)));
+    else
+        say(s, RUN_NEVER, NULL);
+    if (!is_of_run)
+        say_failed(s);
+    say_next_run(s);
+}
+
 /* What is done to it is what counts, and what led to it if it is our own doing. */
 static void say_doing(struct sentence *s)
 {
     const struct proc_cause *c = s->cause;
     const char *n = number(s, c->tries), *most = number(s, c->tries_max);
 
-    buf_puts(s->to, ops[c->doing].doing[s->lang]);
+    if (c->is_periodic && c->doing == PROC_OP_START)
+        say(s, RUN_DOING, NULL);
+    else
+        buf_puts(s->to, ops[c->doing].doing[s->lang]);
     if (s->view->status == PROC_RUNNING || !s->view->hosted || c->tries <= 0)
         return;
     say(s, c->tries_max > 0 ? THIS_OF : THIS_TRY, PHRASE_ARGS(n, most));
@@ -435,6 +558,8 @@ static void say_all(struct sentence *s)
         say_doing(s);
     else if (v->status == PROC_RUNNING)
         say_running(s);
+    else if (is_periodic(v) && v->wanted == PROC_RUNNING)
+        say_periodic(s);
     else if (is_finished(v))
         say_finished(s);
     else if (s->cause->has_given_up)

@@ -439,6 +439,7 @@ void session_on_message(struct peer *p, unsigned type, const void *message)
         if (a->tasks)
             tasks_on_message(a->tasks, p->cert.agent_id, p->epoch, type, message);
         return;
+    case MESSAGE_GROUP_TAKEN: return; /* nobody here waits for it */
     case MESSAGE_LOG:
         if (a->logs)
             logs_on_answer(a->logs, p->cert.agent_id, p->epoch, message);
@@ -451,6 +452,7 @@ void session_on_message(struct peer *p, unsigned type, const void *message)
     case MESSAGE_JOIN:
     case MESSAGE_EVENT_STORED:
     case MESSAGE_LOG_ASK:
+    case MESSAGE_GROUP:
     case MESSAGE_JOINED: break;
     }
     peer_refuse(p, &invalid, "an agent with a session does not say this");

@@ -39,6 +39,45 @@ static void unshare(struct fleet *f, const char *text)
 /* ---- One. */
 
 /* Of a view, and of the objects in it. */
+static void each_list(const struct shape *shape, void *object,
+                      void (*fn)(void *arg, struct list *list, size_t item_size), void *arg)
+{
+    for (const struct field *f = shape->fields; f->name; f++) {
+        void *at = (char *)object + f->offset;
+
+        if (f->type == FIELD_LIST)
+            fn(arg, at, f->sub->size);
+        else if (f->type == FIELD_OBJ)
+            each_list(f->sub, at, fn, arg);
+    }
+}
+
+static void measure_list(void *arg, struct list *list, size_t item_size)
+{
+    *(size_t *)arg += list->n * item_size;
+}
+
+static void move_list(void *arg, struct list *list, size_t item_size)
+{
+    char **to = arg;
+
+    if (list->n)
+        memcpy(*to, list->items, list->n * item_size);
+    list->items = *to;
+    *to += list->n * item_size;
+}
+
+static void each_text(const struct shape *shape, void *object,
+                      void (*fn)(void *arg, const char **text), void *arg);
+
+static void each_item_text(const struct shape *item, const struct list *list,
+                           void (*fn)(void *arg, const char **text), void *arg)
+{
+    for (size_t i = 0; i < list->n; i++)
+        each_text(item, (char *)list->items + i * item->size, fn, arg);
+}
+
+/* The same, and of the items of its lists. */
 static void each_text(const struct shape *shape, void *object,
                       void (*fn)(void *arg, const char **text), void *arg)
 {
@@ -49,6 +88,8 @@ static void each_text(const struct shape *shape, void *object,
             fn(arg, at);
         else if (f->type == FIELD_OBJ)
             each_text(f->sub, at, fn, arg);
+        else if (f->type == FIELD_LIST)
+            each_item_text(f->sub, at, fn, arg);
     }
 }
 
@@ -83,9 +124,11 @@ struct proc *proc_new(struct fleet *f, const struct proc_view *view, const char 
     size_t size = 0;
     char *to;
 
+    each_list(&proc_view_shape, &copy, measure_list, &size);
     each_text(&proc_view_shape, &copy, measure, &size);
     p = xalloc(sizeof(*p) + size);
     to = (char *)(p + 1);
+    each_list(&proc_view_shape, &copy, move_list, &to); /* before texts, which need no alignment */
     each_text(&proc_view_shape, &copy, move, &to);
     p->pub.view = copy;
     p->pub.space = copy.space;

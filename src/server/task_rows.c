@@ -40,7 +40,10 @@ int64_t task_budget_ms(const struct proc_spec *spec, int64_t op)
     struct proc_policy p = proc_policy_of(spec);
     int64_t commands = op == PROC_OP_RESTART && !*spec->control.restart_cmd ? 2 : 1;
 
-    return (commands * p.op_timeout_s + p.start_check_s + p.stop_check_s) * 1000 + SLACK_MS;
+    return (commands * p.op_timeout_s + p.start_check_s + p.stop_check_s +
+            spec->extra.stop_wait_s) *
+               1000 +
+           SLACK_MS;
 }
 
 const char *task_view_json(const struct proc_view *view, struct arena *a)

@@ -100,6 +100,17 @@ char *sim_json(const struct shape *shape, const void *value)
     return copy;
 }
 
+/* On some hosts they come up one after the other, by priority or by name. */
+static void order_spec(int host, int key, struct proc_extra *extra)
+{
+    static struct proc_word first[] = { { "p0" }, { "p1" }, { "nobody" } };
+
+    if (host % 2)
+        extra->priority = -key;
+    if (key == 2 && host % 3)
+        extra->after = (struct list){ first, ARRAY_LEN(first) };
+}
+
 /* Some stop by a command and some by a signal; some restart in two halves. */
 void sim_spec(int host, int key, struct proc_spec *ret)
 {
@@ -116,6 +127,7 @@ void sim_spec(int host, int key, struct proc_spec *ret)
     ret->policy.start_interval_s = 3;
     ret->policy.has_start_check = ret->policy.has_stop_check = PRESENCE_GIVEN;
     ret->policy.has_timeout = ret->policy.has_interval = PRESENCE_GIVEN;
+    order_spec(host, key, &ret->extra);
 }
 
 /* A part of a command, its stop half or its start half, is run once in all

@@ -273,7 +273,6 @@ static void hand_send(void *arg, unsigned type, const struct shape *shape, const
 static void on_run_begun(struct event *e)
 {
     struct host *h = &e->sim->hosts[e->host];
-
     const struct core_began began = { .ident = { e->a, e->b } };
 
     core_on_run(h->core, (uint64_t)e->c, &began, NULL, e->sim->now_ms);
@@ -416,8 +415,9 @@ static void hand_signal(void *arg, struct core_ident ident, int number, bool wit
         die_later(h, p, 1 + (int64_t)sim_below(h->sim, 1000), CORE_SIGNALED + SIGTERM);
 }
 
-static const struct core_hands hands = { hand_journal, hand_send,  hand_run,   hand_adopt,
-                                         hand_end_run, hand_probe, hand_watch, hand_signal };
+static const struct core_hands hands = { hand_journal, hand_send,      hand_run,   hand_adopt,
+                                         hand_end_run, hand_probe,     hand_watch, hand_signal,
+                                         NULL,         sim_hand_sample };
 
 /* ---- its life */
 
@@ -525,6 +525,7 @@ void host_start(struct host *h)
     timer_init(&h->wake, on_wake, h);
     h->core = core_new(&hands, h, s->now_ms, s->now_ms + h->wall_jump_ms);
     core_set_events_max(h->core, events_max(s));
+    sim_limit_host(h);
     if (h->n % 2)
         core_set_at_once(h->core, 2); /* here they wait for each other */
     sim_trace(s, "host %d: agent up, %zu records, %s boot", h->n, h->records,

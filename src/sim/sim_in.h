@@ -3,6 +3,7 @@
  *
  *   sim.c         time, chance, faults, the client, the verdict
  *   sim_host.h    a host: processes, journal, the agent's hands
+ *   sim_more.h    what its processes use
  *   sim_events.h  what becomes of events
  *   sim_wanted.h  what clients want of processes
  *   sim_server.c  the server: store, sessions, the hub's hands */
@@ -16,6 +17,7 @@
 #include "sim/sim.h"
 #include "sim/sim_events.h"
 #include "sim/sim_host.h"
+#include "sim/sim_more.h"
 #include "sim/sim_wanted.h"
 
 enum { AGENTS_MAX = 8, TASKS_MAX = 4096, ITEMS_MAX = 3 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* digest.h - SHA-256. */
+/* digest.h - SHA-256; and MD5, which others still name files by. */
 #ifndef WIRE_DIGEST_H
 #define WIRE_DIGEST_H
 
@@ -9,5 +9,13 @@ enum { DIGEST_SIZE = 32, DIGEST_TEXT_SIZE = 2 * DIGEST_SIZE + 1 };
 
 void digest_sha256(const void *bytes, size_t n, unsigned char to[DIGEST_SIZE]);
 void digest_sha256_text(const void *bytes, size_t n, char to[DIGEST_TEXT_SIZE]); /* in hex */
+
+/* Piece by piece.  NULL: this host's OpenSSL has none (FIPS). */
+enum { MD5_TEXT_SIZE = 33 };
+struct md5;
+struct md5 *md5_new(void);
+void md5_add(struct md5 *m, const void *bytes, size_t n);
+void md5_text(struct md5 *m, char to[MD5_TEXT_SIZE]); /* of all so far, once */
+void md5_free(struct md5 *m);                         /* NULL is fine */
 
 #endif

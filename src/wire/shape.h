@@ -109,6 +109,9 @@ int shape_read_json(const struct shape *s, struct json *j, unsigned flags, void 
 void shape_defaults(const struct shape *s, void *out);
 void shape_write(const struct shape *s, const void *in, struct buf *out);
 
+/* Text and lists are the arena's; secrets are copied too.  *out must not be *in. */
+void shape_copy(const struct shape *s, const void *in, struct arena *a, void *out);
+
 /* Appends the fields as a Markdown table; shapes inside are linked by name. */
 void shape_doc(const struct shape *s, struct buf *out);
 

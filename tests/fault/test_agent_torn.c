@@ -3,20 +3,14 @@
  * every byte: the next agent reads what is whole, ends no process and starts none. */
 #include <sys/prctl.h>
 
-#include "agent/agent.h"
 #include "agent/core_book.h"
 #include "agent/journal.h"
-#include "base/loop.h"
-#include "model/code.h"
-#include "tests/lib/agent_world.h"
+#include "tests/lib/whole_agent.h"
 
-enum { PATIENCE_MS = 60 * 1000, TURN_MS = 20, ITEMS_MAX = 4096, MEMBERS = 2 };
+enum { ITEMS_MAX = 4096, MEMBERS = 2 };
 
 static struct rig {
-    char dir[64], data[96], journal[128];
-    struct loop *loop;
-    struct agent *agent;
-    int64_t item;
+    char journal[128];
     struct {
         int64_t code, pid;
         bool has_come;
@@ -50,78 +44,44 @@ static void on_send(void *arg, unsigned type, const struct shape *s, const void 
 
 static void start_agent(void)
 {
-    const struct agent_options o = { .dir = rig.data,
+    const struct agent_options o = { .dir = whole.data,
                                      .output_max_bytes = 1 << 20,
                                      .send = on_send };
-    struct message_welcome welcome = { .version = 1, .epoch = 1 };
-    struct err err = { 0 };
 
-    assert_int_equal(loop_new(&clock_system, &rig.loop, &err), 0);
-    if (agent_new(rig.loop, NULL, &o, &rig.agent, &err))
-        fail_msg("%s", err.text);
-    welcome.server_ms = clock_mono_ms(&clock_system);
-    agent_on_up(rig.agent, &welcome);
+    whole_start(&o);
 }
-
-static void stop_agent(void)
-{
-    agent_free(rig.agent);
-    loop_free(rig.loop);
-    rig.agent = NULL;
-}
-
-#define TURN_UNTIL(condition)                                                                      \
-    do {                                                                                           \
-        int64_t end_ = clock_mono_ms(&clock_system) + PATIENCE_MS;                                 \
-        struct err err_;                                                                           \
-                                                                                                   \
-        while (!(condition) && clock_mono_ms(&clock_system) < end_)                                \
-            assert_int_equal(loop_turn(rig.loop, TURN_MS, &err_), 0);                              \
-        if (!(condition))                                                                          \
-            fail_msg("never came true: %s", #condition);                                           \
-    } while (0)
 
 static struct proc_spec spec_of(const char *name)
 {
-    struct proc_spec s;
+    bool is_daemon = !strcmp(name, "daemon");
+    struct proc_spec s = whole_spec(
+        name, is_daemon ? "./victim --life-ms 900000 --daemonize --pid-file pid --slot slot"
+                        : "./victim --life-ms 900000 --slot slot");
 
-    shape_defaults(&proc_spec_shape, &s);
-    s.has_identity = s.has_control = s.has_policy = PRESENCE_GIVEN;
-    s.identity.proc_name = "victim";
-    s.identity.setup_path = world_text("%s/%s", rig.dir, name);
-    s.identity.pid_path = world_text("%s/%s/pid", rig.dir, name);
-    s.identity.user = "root";
-    s.control.start_cmd = strcmp(name, "daemon")
-                              ? "./victim --life-ms 900000 --slot slot"
-                              : "./victim --life-ms 900000 --daemonize --pid-file pid --slot slot";
-    s.policy.start_check_s = s.policy.start_interval_s = 1;
+    s.identity.setup_path = world_text("%s/%s", whole.dir, name);
+    s.identity.pid_path = world_text("%s/%s/pid", whole.dir, name);
     s.policy.op_timeout_s = 2;
-    s.policy.has_start_check = s.policy.has_interval = s.policy.has_timeout = PRESENCE_GIVEN;
+    s.policy.has_timeout = PRESENCE_GIVEN;
     return s;
 }
 
 static int64_t ask(int64_t op, const char *name)
 {
-    const struct message_command m = { .task = "GSETASK:S:1",
-                                       .item = ++rig.item,
-                                       .op = op,
-                                       .deadline_ms = clock_mono_ms(&clock_system) + 60 * 1000,
-                                       .meta = { "space", name, { 0 } },
-                                       .spec = spec_of(name) };
-    const struct message_ref ref = { "GSETASK:S:1", rig.item };
+    const struct proc_spec spec = spec_of(name);
+    int64_t item = whole_command(op, name, &spec);
+    const struct message_ref ref = { "GSETASK:S:1", item };
 
-    assert_true(rig.item < ITEMS_MAX);
-    agent_on_message(rig.agent, MESSAGE_COMMAND, &m);
-    TURN_UNTIL(rig.answers[rig.item].has_come);
-    agent_on_message(rig.agent, MESSAGE_STORED, &ref);
-    return rig.item;
+    assert_true(item < ITEMS_MAX);
+    TURN_UNTIL(rig.answers[item].has_come);
+    agent_on_message(whole.agent, MESSAGE_STORED, &ref);
+    return item;
 }
 
 /* ---- what the processes say of themselves */
 
 static const char *slot_of(const char *name)
 {
-    return world_read(world_text("%s/%s/slot", rig.dir, name));
+    return world_read(world_text("%s/%s/slot", whole.dir, name));
 }
 
 static int times_begun(const char *name)
@@ -219,23 +179,22 @@ static void live_a_little(void)
     TURN_UNTIL(times_begun("fore") == 2 && rig.last_event > 0);
     assert_int_equal(rig.answers[ask(PROC_OP_STOP, "fore-not")].code, CODE_NOT_RUNNING);
     TURN_UNTIL(rig.answers[ask(PROC_OP_QUERY, "fore")].pid == pid_of("fore"));
-    stop_agent();
+    whole_stop();
 }
 
 static int set_up(void **state)
 {
     (void)state;
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
-    snprintf(rig.dir, sizeof(rig.dir), "/tmp/torn-XXXXXX");
-    assert_non_null(mkdtemp(rig.dir));
-    snprintf(rig.data, sizeof(rig.data), "%s", access("/dev/shm", W_OK) ? rig.dir : "/dev/shm");
-    snprintf(rig.data + strlen(rig.data), sizeof(rig.data) - strlen(rig.data), "/torn-XXXXXX");
-    assert_non_null(mkdtemp(rig.data)); /* in memory: each open waits for the disk */
-    snprintf(rig.journal, sizeof(rig.journal), "%s/journal", rig.data);
-    mkdir(world_text("%s/fore-not", rig.dir), 0755);
+    whole_set_up();
+    snprintf(whole.data, sizeof(whole.data), "%s/torn-XXXXXX",
+             access("/dev/shm", W_OK) ? whole.dir : "/dev/shm");
+    assert_non_null(mkdtemp(whole.data)); /* in memory: each open waits for the disk */
+    snprintf(rig.journal, sizeof(rig.journal), "%s/journal", whole.data);
+    mkdir(world_text("%s/fore-not", whole.dir), 0755);
     for (int i = 0; i < MEMBERS; i++) {
-        assert_int_equal(mkdir(world_text("%s/%s", rig.dir, names[i]), 0755), 0);
-        world_copy_victim(world_text("%s/%s/victim", rig.dir, names[i]));
+        assert_int_equal(mkdir(world_text("%s/%s", whole.dir, names[i]), 0755), 0);
+        world_copy_victim(world_text("%s/%s/victim", whole.dir, names[i]));
     }
     live_a_little();
     append_rare();
@@ -243,26 +202,14 @@ static int set_up(void **state)
     return 0;
 }
 
-static bool kill_child(void *arg, pid_t pid)
-{
-    (void)arg;
-    world_kill(pid);
-    return true;
-}
-
 static int tear_down(void **state)
 {
-    struct err err;
-
     (void)state;
-    if (rig.agent)
-        stop_agent();
-    do {
-        assert_int_equal(procfs_each_child(getpid(), kill_child, NULL, &err), 0);
-    } while (waitpid(-1, NULL, 0) > 0);
+    if (whole.agent)
+        whole_stop();
+    world_remove(whole.data);
+    whole_tear_down();
     free(rig.bytes);
-    world_remove(rig.data);
-    world_remove(rig.dir);
     return 0;
 }
 
@@ -358,7 +305,7 @@ static void torn_in_any_record_nothing_is_ended_and_nothing_started(void **state
                          (long long)pids[i], slot_of(names[i]));
         }
         check_processes(rig.ends[r], pids);
-        stop_agent();
+        whole_stop();
     }
 }
 

@@ -17,12 +17,15 @@
 #include <cmocka.h>
 
 #include "agent/core.h"
+#include "agent/core_use.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "link/group.h"
 #include "model/code.h"
 
 enum { RIG_PROCS = 64, RIG_ASKS = 4096, RIG_RECORDS = 4096, RIG_STEP_MS = 100 };
+enum { RIG_CORES = 4, RIG_MEM_BYTES = 1 << 30 };
 
 /* A process, and what its commands will do. */
 struct rig_proc {
@@ -40,7 +43,19 @@ struct rig_proc {
     struct err failure; /* code not 0: its commands can not even begin */
     uint64_t run;       /* its command that runs now; 0: none */
     int64_t run_pid;
-    int runs, signals;
+    int runs, signals, samples;
+    double cpu;                   /* what it uses: percent of the machine */
+    int64_t rss_bytes;            /* and of RIG_MEM_BYTES */
+    int64_t cpu_us;               /* so far */
+    bool is_hidden;               /* what it uses can not be said */
+    const char *version, *health; /* what its side commands say; NULL: nothing */
+    int version_status, health_status;
+    bool side_hangs;   /* they do not end, */
+    bool side_is_hard; /* not even when they are killed */
+    uint64_t side[2];  /* those that run: version, health */
+    int sides[2];      /* how many were begun */
+    bool has_pid_file; /* which names it */
+    size_t files;      /* that are watched */
     bool is_watched, has_view;
     struct proc_view view; /* as it was told last */
     struct arena arena;
@@ -49,7 +64,7 @@ struct rig_proc {
 struct rig_result {
     int64_t item, code;
     char text[600];
-    char others[64];
+    char others[64], version[64], health[64];
     bool hosted;
     int64_t wanted, pid;
 };
@@ -60,9 +75,13 @@ struct rig {
     int64_t now_ms, wall_ms;
     uint64_t mark;
     int64_t next_pid, next_item;
+    const char *forbids;    /* a command, or a user; NULL: all is allowed */
     bool is_blind;          /* nobody can say who is there */
     int64_t last_instances; /* so many were looked for last */
     bool is_doubtful;       /* what was asked last */
+    bool port_is_open;      /* of all of them */
+    int64_t port;           /* that was tried last */
+    int ports;              /* tries */
     struct rig_proc procs[RIG_PROCS];
     size_t n_procs;
     struct {
@@ -71,6 +90,7 @@ struct rig {
         struct rig_proc *proc;
         char what[16];
         struct core_ident known, self;
+        bool by_pid_file;
     } asks[RIG_ASKS]; /* not answered yet, oldest first */
     size_t n_asks;
     struct rig_result results[RIG_ASKS];
@@ -80,6 +100,7 @@ struct rig {
     char events[256][40];
     size_t n_events;
     int64_t event_id;
+    int64_t group_taken; /* id of the last that was */
     struct {
         unsigned type;
         char *json;
@@ -140,6 +161,8 @@ static inline void rig_take_result(const struct message_result *r)
                                .pid = r->view.pid };
     snprintf(to->text, sizeof(to->text), "%s", r->text);
     snprintf(to->others, sizeof(to->others), "%s", r->view.others);
+    snprintf(to->version, sizeof(to->version), "%s", r->view.version);
+    snprintf(to->health, sizeof(to->health), "%s", r->view.health);
 }
 
 static inline void rig_take_event(const struct message_event *e)
@@ -159,6 +182,8 @@ static inline void rig_send(void *arg, unsigned type, const struct shape *s, con
         rig_take_result(message);
     else if (type == MESSAGE_EVENT)
         rig_take_event(message);
+    else if (type == MESSAGE_GROUP_TAKEN)
+        rig.group_taken = ((const struct message_group_ref *)message)->id;
     for (size_t i = 0; type == MESSAGE_PROCESSES && i < m->list.n; i++)
         rig_take_view((const struct proc_view *)m->list.items + i);
 }
@@ -172,9 +197,20 @@ static inline void rig_ask(bool is_run, uint64_t id, const char *name, const cha
     snprintf(rig.asks[rig.n_asks++].what, sizeof(rig.asks[0].what), "%s", what);
 }
 
+/* -1: an operation's. */
+static inline int rig_side(const char *what)
+{
+    return !strcmp(what, "version") ? 0 : !strcmp(what, "health") ? 1 : -1;
+}
+
 static inline void rig_run(void *arg, const struct core_run *run)
 {
     (void)arg;
+    if (rig_side(run->what) >= 0) {
+        assert_true(run->wants_output && !*run->task);
+        rig_ask(true, run->id, run->name, run->what);
+        return;
+    }
     rig_ask(true, run->id, run->name, run->what);
     snprintf(rig.order[rig.n_order++], sizeof(rig.order[0]), "%s", run->name);
     rig_proc(run->name)->runs++;
@@ -203,6 +239,7 @@ static inline void rig_probe(void *arg, const struct core_look *look)
     rig_ask(false, look->id, look->name, "probe");
     rig.asks[rig.n_asks - 1].known = look->known;
     rig.asks[rig.n_asks - 1].self = look->self;
+    rig.asks[rig.n_asks - 1].by_pid_file = look->by_pid_file;
     rig.last_instances = look->instances;
     rig.is_doubtful = look->is_doubtful;
 }
@@ -229,8 +266,54 @@ static inline void rig_signal(void *arg, struct core_ident ident, int number, bo
     }
 }
 
-static const struct core_hands rig_hands = { rig_journal, rig_send,  rig_run,   rig_adopt,
-                                             rig_end_run, rig_probe, rig_watch, rig_signal };
+static inline void rig_sample(void *arg, struct core_ident ident)
+{
+    (void)arg;
+    for (size_t i = 0; i < rig.n_procs; i++) {
+        if (rig.procs[i].pid == ident.pid)
+            rig_ask(false, (uint64_t)ident.pid, rig.procs[i].name, "sample");
+    }
+}
+
+static inline int rig_allow(void *arg, const struct proc_spec *spec, const char *line,
+                            struct err *err)
+{
+    (void)arg;
+    if (!rig.forbids || strcmp(*line ? line : spec->identity.user, rig.forbids) != 0)
+        return 0;
+    return err_set(err, CODE_DENIED, "policy: not %s", rig.forbids);
+}
+
+static inline void rig_files(void *arg, const char *space, const char *name,
+                             const struct list *files)
+{
+    (void)arg;
+    (void)space;
+    rig_proc(name)->files = files->n;
+}
+
+static inline void rig_try_port(void *arg, uint64_t id, int64_t port)
+{
+    (void)arg;
+    rig.port = port;
+    rig.ports++;
+    rig_ask(false, id, "", "port");
+}
+
+static const struct core_hands rig_hands = {
+    .journal = rig_journal,
+    .send = rig_send,
+    .run = rig_run,
+    .adopt = rig_adopt,
+    .end_run = rig_end_run,
+    .probe = rig_probe,
+    .watch = rig_watch,
+    .signal = rig_signal,
+    .allow = rig_allow,
+    .sample = rig_sample,
+    .files = rig_files,
+    .try_port = rig_try_port,
+};
 
 /* ---- what happens */
 
@@ -274,6 +357,31 @@ static inline void rig_do(struct rig_proc *p, const char *what)
         rig_come_up(p, p->is_foreground ? p->run_pid : ++rig.next_pid);
 }
 
+static inline void rig_end_side(struct rig_proc *p, int which, int status)
+{
+    uint64_t id = p->side[which];
+    const char *said = which ? p->health : p->version;
+
+    p->side[which] = 0;
+    core_on_run_end(rig.core, id, status, said ? said : "", rig.now_ms);
+}
+
+static inline void rig_begin_side(struct rig_proc *p, uint64_t id, int which)
+{
+    const struct core_began began = { .ident = { ++rig.next_pid, 1 } };
+
+    p->sides[which]++;
+    if (p->failure.code) {
+        core_on_run(rig.core, id, NULL, &p->failure, rig.now_ms);
+        return;
+    }
+    assert_int_equal(p->side[which], 0); /* never two at once */
+    p->side[which] = id;
+    core_on_run(rig.core, id, &began, NULL, rig.now_ms);
+    if (!p->side_hangs)
+        rig_end_side(p, which, which ? p->health_status : p->version_status);
+}
+
 static inline void rig_begin_run(struct rig_proc *p, uint64_t id, const char *what)
 {
     struct core_began began = { .ident = { ++rig.next_pid, 1 }, .fits = p->is_foreground };
@@ -292,9 +400,10 @@ static inline void rig_begin_run(struct rig_proc *p, uint64_t id, const char *wh
         rig_end(p, p->status);
 }
 
-static inline void rig_answer_probe(struct rig_proc *p, uint64_t id, int64_t self)
+static inline void rig_answer_probe(struct rig_proc *p, uint64_t id, int64_t self, bool by_pid_file)
 {
-    bool runs = p->pid && !p->elsewhere && (!self || self == p->pid);
+    bool runs =
+        p->pid && !p->elsewhere && (!self || self == p->pid) && (p->has_pid_file || !by_pid_file);
     struct core_ident all[1 + ARRAY_LEN(p->more)];
     struct core_probe probe = { .found = runs           ? FOUND_IT
                                          : p->elsewhere ? FOUND_ANOTHER
@@ -310,11 +419,23 @@ static inline void rig_answer_probe(struct rig_proc *p, uint64_t id, int64_t sel
     core_on_probe(rig.core, id, &probe, rig.now_ms);
 }
 
+static inline void rig_answer_sample(struct rig_proc *p, int64_t pid)
+{
+    const struct core_sample s = { .cpu_us = p->cpu_us, .rss_bytes = p->rss_bytes, .processes = 1 };
+
+    p->samples++;
+    core_on_sample(rig.core, (struct core_ident){ pid, 1 }, p->is_hidden ? NULL : &s, rig.now_ms);
+}
+
 static inline void rig_end_late(uint64_t id)
 {
     for (size_t i = 0; i < rig.n_procs; i++) {
         if (rig.procs[i].run == id)
             rig_end(&rig.procs[i], CORE_SIGNALED + SIGKILL);
+        for (int which = 0; which < 2; which++) {
+            if (rig.procs[i].side[which] == id && !rig.procs[i].side_is_hard)
+                rig_end_side(&rig.procs[i], which, CORE_SIGNALED + SIGKILL);
+        }
     }
 }
 
@@ -324,16 +445,23 @@ static inline void rig_answer(void)
     struct rig_proc *p = rig.asks[0].proc;
     uint64_t id = rig.asks[0].id;
     int64_t self = rig.asks[0].self.pid;
-    bool is_run = rig.asks[0].is_run;
+    bool is_run = rig.asks[0].is_run, by_pid_file = rig.asks[0].by_pid_file;
     char what[16];
 
     memcpy(what, rig.asks[0].what, sizeof(what));
     memmove(rig.asks, rig.asks + 1, --rig.n_asks * sizeof(rig.asks[0]));
     rig.asks[rig.n_asks].self = rig.asks[rig.n_asks].known = (struct core_ident){ 0 };
-    if (is_run)
+    rig.asks[rig.n_asks].by_pid_file = false;
+    if (is_run && rig_side(what) >= 0)
+        rig_begin_side(p, id, rig_side(what));
+    else if (is_run)
         rig_begin_run(p, id, what);
+    else if (!strcmp(what, "port"))
+        core_on_port(rig.core, id, rig.port_is_open, rig.now_ms);
     else if (!strcmp(what, "probe"))
-        rig_answer_probe(p, id, self);
+        rig_answer_probe(p, id, self, by_pid_file);
+    else if (!strcmp(what, "sample"))
+        rig_answer_sample(p, (int64_t)id);
     else if (!strcmp(what, "die"))
         rig_die(p, CORE_SIGNALED + (int)id);
     else if (!strcmp(what, "gone"))
@@ -383,6 +511,8 @@ static inline void rig_pass(int64_t ms)
     for (int64_t until_ms = rig.now_ms + ms; rig.now_ms < until_ms;) {
         rig.now_ms += RIG_STEP_MS;
         rig.wall_ms += RIG_STEP_MS;
+        for (size_t i = 0; i < rig.n_procs; i++)
+            rig.procs[i].cpu_us += (int64_t)(rig.procs[i].cpu * RIG_CORES * RIG_STEP_MS * 10);
         core_on_time(rig.core, rig.now_ms, rig.wall_ms);
         rig_settle();
     }
@@ -477,6 +607,7 @@ static inline int rig_set_up(void **state)
     rig.wall_ms = 1700000000000;
     rig.next_pid = 1000;
     rig.core = core_new(&rig_hands, NULL, rig.now_ms, rig.wall_ms);
+    core_set_machine(rig.core, RIG_CORES, RIG_MEM_BYTES);
     core_start(rig.core, true, rig.now_ms, rig.wall_ms);
     rig_welcome();
     return 0;
@@ -490,12 +621,13 @@ static inline void rig_crash(bool same_boot)
 
     core_free(rig.core);
     rig.core = core_new(&rig_hands, NULL, rig.now_ms, rig.wall_ms);
+    core_set_machine(rig.core, RIG_CORES, RIG_MEM_BYTES);
     rig.n_asks = 0;
     for (size_t i = 0; i < rig.n_procs; i++) {
         rig.procs[i].is_watched = false;
         if (!same_boot)
             rig.procs[i].pid = rig.procs[i].run_pid = 0;
-        rig.procs[i].run = 0;
+        rig.procs[i].run = rig.procs[i].side[0] = rig.procs[i].side[1] = 0;
     }
     for (size_t i = 0; i < n; i++) {
         if (core_replay(rig.core, rig.records[i].type, rig.records[i].json,

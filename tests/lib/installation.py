@@ -49,13 +49,13 @@ def exchange(connection, method, path, body=None, headers=None):
 class Agent:
     """holdfast-agent with a folder of its own, so that it can be started again."""
 
-    def __init__(self, home, ip, token, folder=None):
+    def __init__(self, home, ip, token, folder=None, **env):
         self.home, self.ip = home, ip
         self.folder = pathlib.Path(home.folder, folder or "agent-" + ip)
         self.token_file = pathlib.Path(home.folder, "token-" + self.folder.name)
         self.token_file.touch(mode=0o600)
         self.token_file.write_text(token + "\n", encoding="ascii")
-        self.start()
+        self.start(**env)
 
     def start(self, **env):
         self.program = self.home.holdfast.start(
@@ -129,8 +129,8 @@ class Installation:
     def token(self, **ask):
         return self.admin("POST", "/v1/tokens", ask)["token"]
 
-    def add_agent(self, ip="127.0.0.1", cloud_id=0, biz_id=2):
-        return Agent(self, ip, self.token(cloud_id=cloud_id, biz_id=biz_id)).wait_online()
+    def add_agent(self, ip="127.0.0.1", cloud_id=0, biz_id=2, **env):
+        return Agent(self, ip, self.token(cloud_id=cloud_id, biz_id=biz_id), **env).wait_online()
 
     def hosts(self):
         return {row["ip"]: row for row in self.admin("GET", "/v1/hosts")["hosts"]}

@@ -17,16 +17,17 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { FORKS_MAX = 2000, HUGE_BYTES = 1 << 20 };
 
 static struct {
-    int64_t life_ms, start_ms, crash_ms, pid_late_ms, flood_bytes;
+    int64_t life_ms, start_ms, crash_ms, pid_late_ms, flood_bytes, grow_bytes;
     int exit_code, crash_signal, children, forks, storm;
     const char *pid_file, *pid_kind, *name, *print, *slot, *usr1_name, *usr1_exec;
-    bool has_exit, daemonize, ignore_term, orphans, notify, flood, stop_self, no_reap;
+    bool has_exit, daemonize, ignore_term, orphans, notify, flood, stop_self, no_reap, burn, brief;
 } opt = { .life_ms = 60000, .crash_ms = -1, .pid_kind = "good" };
 
 static int64_t born_ms; /* of the first of us; the children count from there too */
@@ -55,6 +56,9 @@ static const struct option options[] = {
     { "slot", 1, NULL, 'L' },          /* a file: notes its beginning there, and whether it is alone */
     { "storm", 1, NULL, 'M' },         /* all of them fork as long as the user has not so many processes */
     { "no-reap", 0, NULL, 'R' },       /* lives as a child of one that never waits for it */
+    { "burn", 0, NULL, 'B' },          /* it and its children use all the processor they get */
+    { "brief", 0, NULL, 'b' },         /* one child after the other does, each for a moment */
+    { "grow", 1, NULL, 'g' },          /* uses so many bytes of memory */
     { "usr1-name", 1, NULL, 'u' },     /* renames itself when it is told to */
     { "usr1-exec", 1, NULL, 'x' },     /* becomes this program when it is told to */
     { 0 },
@@ -134,6 +138,9 @@ static void take(int letter, const char *arg)
     case 'L': opt.slot = arg; break;
     case 'M': opt.storm = (int)number(arg); break;
     case 'R': opt.no_reap = true; break;
+    case 'B': opt.burn = true; break;
+    case 'b': opt.brief = true; break;
+    case 'g': opt.grow_bytes = number(arg); break;
     case 'u': opt.usr1_name = arg; break;
     case 'x': opt.usr1_exec = arg; break;
     case 'h': usage(); break;
@@ -244,6 +251,38 @@ static void on_usr1(int number)
         execl(opt.usr1_exec, opt.usr1_exec, "--life-ms", "120000", NULL);
 }
 
+/* Until then, or the end of its life. */
+static void burn_for(int64_t ms)
+{
+    for (int64_t end_ms = now_ms() + ms; now_ms() < end_ms && left_ms() > 0;)
+        ;
+}
+
+static void burn_briefly(void)
+{
+    while (left_ms() > 0) {
+        pid_t pid = fork();
+
+        if (pid < 0)
+            die("fork");
+        if (pid == 0) {
+            burn_for(20);
+            _exit(0);
+        }
+        waitpid(pid, NULL, 0);
+    }
+}
+
+static void grow(void)
+{
+    char *bytes = malloc((size_t)opt.grow_bytes);
+
+    if (!bytes)
+        die("malloc");
+    memset(bytes, 1, (size_t)opt.grow_bytes);
+    __asm__ volatile("" : : "r"(bytes) : "memory"); /* they are wanted */
+}
+
 static void fork_children(void)
 {
     for (int i = 0; i < opt.children && i < FORKS_MAX; i++) {
@@ -252,6 +291,8 @@ static void fork_children(void)
         if (pid < 0)
             die("fork");
         if (pid == 0) {
+            if (opt.burn)
+                burn_for(left_ms());
             nap_ms(left_ms());
             _exit(0);
         }
@@ -280,6 +321,10 @@ static void fork_a_storm(void)
 
     if (opt.storm > FORKS_MAX || setrlimit(RLIMIT_NPROC, &most))
         die("RLIMIT_NPROC");
+    if (!getuid()) {
+        fprintf(stderr, "victim: nothing bounds a storm of root's\n");
+        exit(97);
+    }
     while (left_ms() > 0) {
         if (fork() < 0)
             nap_ms(1);
@@ -360,6 +405,12 @@ int main(int argc, char **argv)
         fork_a_storm();
     if (opt.flood)
         flood_output();
+    if (opt.grow_bytes)
+        grow();
+    if (opt.burn)
+        burn_for(left_ms());
+    if (opt.brief)
+        burn_briefly();
     if (opt.stop_self)
         raise(SIGSTOP);
     if (!opt.orphans)

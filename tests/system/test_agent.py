@@ -42,12 +42,14 @@ def start(holdfast, data, *args):
 def test_help_names_every_setting():
     text = run("--help").stdout
     for setting in ["data-dir", "servers", "join-token", "join-token-file", "ip", "agent-id",
-                    "log-file", "log-level", "output-max-bytes", "operations-at-once", "proc-file"]:
+                    "log-file", "log-level", "output-max-bytes", "operations-at-once", "proc-file",
+                    "local-socket", "local-group"]:
         assert f"--{setting} " in text
 
 
 @pytest.mark.parametrize("args, says", [
-    ([], "servers: at least one is needed"),
+    (["--join-token", "x"], "servers: none is named"),
+    (["--local-socket", "relative"], "local.socket: must be an absolute path"),
     (["--servers", "a:1", "--join-token", "x", "--join-token-file", "/y"], "only one of them"),
     (["--servers", "a:1", "--data-dir", "relative"], "data_dir: must be an absolute path"),
     (["--servers", "a:1", "--output-max-bytes", "1"], "output.max_bytes: must be"),

@@ -225,6 +225,7 @@ def test_what_run_prints_works_as_it_is_printed(project, terminal, data):
     assert paste(run)["error_code"] == 828
     export = run.line("export HOLDFAST_SOCKET=")
     assert f" {pid} " in run.shell(export, "holdfast ps")
+    assert f" {pid} " in run.shell(export, "holdfast --local ps")
     secret = run.secret()
     run.end()
     assert heartd_pids(data) == [pid], "it lives on"

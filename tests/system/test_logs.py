@@ -96,7 +96,7 @@ def test_what_a_command_said_that_failed(house):
 
 def test_what_is_wrong_is_said(house):
     assert "no host has such a process" in house.cli("logs", "ns/none", code=3).err
-    assert "--command ls: must be stop, reload or kill" in house.cli("logs", "ns/none", "--command", "ls", code=2).err
+    assert "--command ls: must be stop, reload, kill, version or health" in house.cli("logs", "ns/none", "--command", "ls", code=2).err
     assert "NAMESPACE/NAME" in house.cli("logs", "none", code=2).err
     assert "--follow and --json" in house.cli("logs", "ns/none", "-f", "--json", code=2).err
     assert "--follow 与 --json" in house.cli("logs", "ns/none", "-f", "--json", "--lang", "zh", code=2).err

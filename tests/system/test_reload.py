@@ -60,7 +60,7 @@ def configured(home, tmp_path):
 
 @pytest.mark.parametrize("settings, says", [
     ({"log": {"level": "loud"}}, "log.level"),
-    ({"servers": []}, "servers: at least one is needed"),
+    ({"servers": []}, "servers: none is named"),
     ({"servers": ["127.0.0.1:1", "nonsense"]}, "servers[1]: 'nonsense'"),
     ({"operations": {"at_once": 0}}, "operations.at_once"),
     ({"log": {"file": "/nowhere/at/all", "level": "debug"}}, "/nowhere/at/all"),

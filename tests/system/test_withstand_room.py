@@ -120,13 +120,13 @@ def test_no_room_for_a_process_is_said_and_a_hosted_one_comes_back(holdfast, tmp
     try:
         start(home, kept)
         agent.kill()
-        agent.start(HOLDFAST_FAULT=f"clone3:1:{error}")
+        agent.start(HOLDFAST_FAULT=f"clone3:2:{error}", HOLDFAST_AGENT_CGROUPS="off")  # its own try is the first
         agent.wait_online()
         kept.kill()
         kept.wait_pid(2)  # the second try, after the first has failed
         assert len(kept.begun()) == 2 and kept.doubles() == []
         agent.kill()
-        agent.start(HOLDFAST_FAULT=f"clone3:1:{error}")
+        agent.start(HOLDFAST_FAULT=f"clone3:2:{error}", HOLDFAST_AGENT_CGROUPS="off")  # its own try is the first
         agent.wait_online()
         result = home.do(other.request("127.0.0.1", START))
         assert result["error_code"] not in (0, 115), result

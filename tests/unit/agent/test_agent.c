@@ -8,14 +8,11 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#include "agent/agent.h"
 #include "agent/journal.h"
-#include "base/loop.h"
-#include "model/code.h"
-#include "tests/lib/agent_world.h"
+#include "tests/lib/whole_agent.h"
 #include "wire/digest.h"
 
-enum { RESULTS_MAX = 512, TURN_MS = 20, PATIENCE_MS = 30 * 1000 };
+enum { RESULTS_MAX = 512 };
 
 struct answer {
     bool is_taken, has_come;
@@ -25,11 +22,7 @@ struct answer {
 };
 
 static struct rig {
-    char dir[64], data[96], user[64];
-    struct loop *loop;
-    struct agent *agent;
     struct answer answers[RESULTS_MAX];
-    int64_t item;
     int64_t told_pid, told_status; /* of the last process that was told of */
     bool told_hosted, was_stopped; /* a restart may be told of in the same turn */
     char told_digest[DIGEST_TEXT_SIZE];
@@ -115,20 +108,11 @@ static void on_send(void *arg, unsigned type, const struct shape *s, const void 
 
 static int try_agent(struct err *err)
 {
-    const struct agent_options o = { .dir = rig.data,
+    const struct agent_options o = { .dir = whole.data,
                                      .output_max_bytes = 1 << 20,
                                      .send = on_send };
-    const struct message_welcome welcome = { .version = 1, .epoch = 1, .wants_processes = true };
-    struct message_welcome now = welcome;
 
-    assert_int_equal(loop_new(&jumping, &rig.loop, err), 0);
-    if (agent_new(rig.loop, NULL, &o, &rig.agent, err)) {
-        loop_free(rig.loop);
-        return -1;
-    }
-    now.server_ms = clock_mono_ms(&clock_system);
-    agent_on_up(rig.agent, &now);
-    return 0;
+    return whole_try(&jumping, &o, err);
 }
 
 static void start_agent(void)
@@ -139,74 +123,33 @@ static void start_agent(void)
         fail_msg("%s", err.text);
 }
 
-static void stop_agent(void)
-{
-    agent_free(rig.agent);
-    loop_free(rig.loop);
-    rig.agent = NULL;
-}
-
-static void turn(void)
-{
-    struct err err;
-
-    assert_int_equal(loop_turn(rig.loop, TURN_MS, &err), 0);
-}
-
-#define TURN_UNTIL(condition)                                                                      \
-    do {                                                                                           \
-        int64_t end_ = clock_mono_ms(&clock_system) + PATIENCE_MS;                                 \
-                                                                                                   \
-        while (!(condition) && clock_mono_ms(&clock_system) < end_)                                \
-            turn();                                                                                \
-        if (!(condition))                                                                          \
-            fail_msg("never came true: %s", #condition);                                           \
-    } while (0)
-
 /* ---- requests */
 
-/* A process in the rig's folder, with the shortest times there are. */
 static struct proc_spec spec_of(const char *name, const char *start)
 {
-    struct proc_spec s;
+    struct proc_spec s = whole_spec(name, start);
 
-    shape_defaults(&proc_spec_shape, &s);
-    s.has_identity = s.has_control = s.has_policy = PRESENCE_GIVEN;
-    s.identity.proc_name = "victim";
-    s.identity.setup_path = rig.dir;
-    s.identity.pid_path = world_text("%s/%s.pid", rig.dir, name);
-    s.identity.user = rig.user;
-    s.control.start_cmd = start;
-    s.policy.start_check_s = s.policy.stop_check_s = 1;
     s.policy.op_timeout_s = 4;
-    s.policy.start_interval_s = 1;
-    s.policy.has_start_check = s.policy.has_stop_check = PRESENCE_GIVEN;
-    s.policy.has_timeout = s.policy.has_interval = PRESENCE_GIVEN;
+    s.policy.has_timeout = PRESENCE_GIVEN;
     return s;
 }
 
 static struct answer *tell(int64_t op, const char *name, const struct proc_spec *spec)
 {
-    const struct message_command m = { .task = "GSETASK:S:1",
-                                       .item = ++rig.item,
-                                       .op = op,
-                                       .deadline_ms = clock_mono_ms(&clock_system) + 60 * 1000,
-                                       .meta = { "space", name, { 0 } },
-                                       .spec = *spec };
+    int64_t item = whole_command(op, name, spec);
 
-    assert_true(rig.item < RESULTS_MAX);
-    agent_on_message(rig.agent, MESSAGE_COMMAND, &m);
-    return &rig.answers[rig.item];
+    assert_true(item < RESULTS_MAX);
+    return &rig.answers[item];
 }
 
 static struct answer *ask(int64_t op, const char *name, const struct proc_spec *spec)
 {
     struct answer *a = tell(op, name, spec);
-    const struct message_ref ref = { "GSETASK:S:1", rig.item };
+    const struct message_ref ref = { "GSETASK:S:1", whole.item };
 
     TURN_UNTIL(a->has_come);
     assert_true(a->is_taken);
-    agent_on_message(rig.agent, MESSAGE_STORED, &ref);
+    agent_on_message(whole.agent, MESSAGE_STORED, &ref);
     return a;
 }
 
@@ -232,42 +175,18 @@ static bool lives(int64_t pid)
 
 static int set_up(void **state)
 {
-    const struct passwd *user = getpwuid(geteuid());
-
     (void)state;
     memset(&rig, 0, sizeof(rig));
-    snprintf(rig.user, sizeof(rig.user), "%s", user->pw_name);
-    snprintf(rig.dir, sizeof(rig.dir), "/tmp/agent-XXXXXX");
-    assert_non_null(mkdtemp(rig.dir));
-    assert_int_equal(chmod(rig.dir, 0755), 0);
-    snprintf(rig.data, sizeof(rig.data), "%s/data", rig.dir);
-    world_copy_victim(world_text("%s/victim", rig.dir));
+    whole_set_up();
     return 0;
 }
 
-static bool kill_child(void *arg, pid_t pid)
-{
-    (void)arg;
-    world_kill(pid);
-    return true;
-}
-
-/* We are subreaper, so all that the agent started are our children by now, or will be
- * when their parents are gone. */
 static int tear_down(void **state)
 {
-    struct err err;
-
     (void)state;
     is_silent = false;
     jump_ms = 0;
-    sys_fault("any", 0, 0);
-    if (rig.agent)
-        stop_agent();
-    do {
-        assert_int_equal(procfs_each_child(getpid(), kill_child, NULL, &err), 0);
-    } while (waitpid(-1, NULL, 0) > 0);
-    world_remove(rig.dir);
+    whole_tear_down();
     return 0;
 }
 
@@ -275,7 +194,7 @@ static int tear_down(void **state)
 
 static void a_foreground_process_goes_through_all_operations(void **state)
 {
-    struct proc_spec s = spec_of("fore", world_text("%s/victim --print hello", rig.dir));
+    struct proc_spec s = spec_of("fore", world_text("%s/victim --print hello", whole.dir));
     struct answer *a;
     int64_t pid;
 
@@ -369,7 +288,7 @@ static void what_a_failing_command_said_is_in_its_result(void **state)
     assert_int_equal(strncmp(a->text, "start process (bad) failed, for post-check status not alive",
                              strlen("start process (bad) failed, for post-check status not alive")),
                      0);
-    s.identity.setup_path = world_text("%s/nowhere", rig.dir);
+    s.identity.setup_path = world_text("%s/nowhere", whole.dir);
     a = expect(PROC_OP_START, "bad", &s, CODE_COMMAND);
     assert_non_null(strstr(a->text, "nowhere: No such file or directory"));
 }
@@ -466,7 +385,7 @@ static void a_hosted_process_that_is_killed_comes_back(void **state)
         a = expect(PROC_OP_QUERY, "hosted", &s, CODE_OK);
         assert_true(a->pid > 0 && a->pid != pid && lives(a->pid) && a->hosted);
         expect(PROC_OP_KILL, "hosted", &s, CODE_OK);
-        stop_agent();
+        whole_stop();
     }
 }
 
@@ -501,7 +420,7 @@ static size_t count_lines(const char *text)
 /* What a process said shows how often it was begun: once each time. */
 static size_t times_begun(const char *name)
 {
-    return count_lines(world_read(world_text("%s/output/space%%3A%s", rig.data, name)));
+    return count_lines(world_read(world_text("%s/output/space%%3A%s", whole.data, name)));
 }
 
 /* In a process of its own, which is killed while the loop turns. */
@@ -517,7 +436,7 @@ static void run_and_be_killed(const struct proc_spec *fore, const struct proc_sp
         tell(PROC_OP_START, "daemon", daemon);
         while (is_early ? times_begun("fore") + times_begun("daemon") < 2
                         : !(rig.answers[1].has_come && rig.answers[2].has_come))
-            turn();
+            whole_turn();
         raise(SIGKILL);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -535,7 +454,7 @@ static void a_killed_agent_is_followed_by_one_that_knows_all(void **state)
         fore = spec_of("fore", "./victim");
         daemon = spec_of("daemon", "./victim --daemonize --pid-file daemon.pid");
         run_and_be_killed(&fore, &daemon, is_early);
-        rig.item = 2;
+        whole.item = 2;
         start_agent();
         if (is_early)
             TURN_UNTIL(rig.answers[1].has_come && rig.answers[2].has_come);
@@ -572,18 +491,18 @@ static void a_folder_belongs_to_one_agent(void **state)
 
     (void)state;
     start_agent();
-    first = rig.agent;
-    loop = rig.loop;
+    first = whole.agent;
+    loop = whole.loop;
     assert_int_equal(try_agent(&err), -1);
     assert_int_equal(err.code, ERR_CONFLICT);
-    rig.agent = first;
-    rig.loop = loop;
+    whole.agent = first;
+    whole.loop = loop;
 }
 
 static void a_damaged_journal_is_named_and_left_as_it_is(void **state)
 {
     struct proc_spec s = spec_of("p", "true");
-    char *journal = strdup(world_text("%s/journal", rig.data));
+    char *journal = strdup(world_text("%s/journal", whole.data));
     struct err err = { 0 };
     struct stat before, after;
     int fd;
@@ -591,7 +510,7 @@ static void a_damaged_journal_is_named_and_left_as_it_is(void **state)
     (void)state;
     start_agent();
     expect(PROC_OP_UNHOST, "p", &s, CODE_OK);
-    stop_agent();
+    whole_stop();
     fd = open(journal, O_WRONLY | O_CLOEXEC);
     assert_int_equal(pwrite(fd, "\xff", 1, 60), 1);
     close(fd);
@@ -611,7 +530,7 @@ static void after_another_boot_processes_are_looked_for_anew(void **state)
 {
     enum { RECORD_BOOT = 255 };
     struct proc_spec s = spec_of("fore", "./victim");
-    const char *journal_path = world_text("%s/journal", rig.data);
+    const char *journal_path = world_text("%s/journal", whole.data);
     struct journal_report report;
     struct journal *journal;
     struct err err = { 0 };
@@ -621,7 +540,7 @@ static void after_another_boot_processes_are_looked_for_anew(void **state)
     (void)state;
     start_agent();
     pid = expect(PROC_OP_START, "fore", &s, CODE_OK)->pid;
-    stop_agent();
+    whole_stop();
     assert_int_equal(journal_open(journal_path, pass_over, NULL, &journal, &report, &err), 0);
     journal_append(journal, RECORD_BOOT, "another", strlen("another"));
     assert_int_equal(journal_flush(journal, &err), 0);
@@ -637,7 +556,7 @@ static void a_journal_that_has_grown_is_written_anew(void **state)
 {
     enum { TIMES = 200, LINE = 16000 };
     struct proc_spec s = spec_of("fore", "./victim");
-    const char *journal = world_text("%s/journal", rig.data);
+    const char *journal = world_text("%s/journal", whole.data);
     char *line = xalloc(LINE + 1);
     struct answer *a;
     struct stat st;
@@ -654,7 +573,7 @@ static void a_journal_that_has_grown_is_written_anew(void **state)
     assert_int_equal(stat(journal, &st), 0);
     assert_true(st.st_size < 4 << 20);
     assert_true((int64_t)TIMES * 2 * LINE > 4 << 20);
-    stop_agent();
+    whole_stop();
     start_agent();
     a = expect(PROC_OP_QUERY, "fore", &s, CODE_OK);
     assert_true(a->hosted);
@@ -670,7 +589,7 @@ static void hello_says_who_we_are_and_the_digest_of_all(void **state)
     (void)state;
     start_agent();
     expect(PROC_OP_STOP, "p", &s, CODE_NOT_RUNNING);
-    agent_fill_hello(rig.agent, &hello);
+    agent_fill_hello(whole.agent, &hello);
     assert_string_equal(hello.agent_version, HOLDFAST_VERSION);
     assert_int_equal(strlen(hello.boot_id), BOOT_ID_SIZE - 1);
     assert_true(*hello.hostname);
@@ -708,7 +627,7 @@ static void no_command_is_run_before_its_record_is_on_the_disk(void **state)
         sys_fault(cases[i].call, 1, cases[i].error);
         a = tell(PROC_OP_START, "p", &s);
         TURN_UNTIL(sys_fault_hit());
-        turn();
+        whole_turn();
         assert_false(a->is_taken);
         assert_int_equal(times_begun("p"), before);
         TURN_UNTIL(a->has_come); /* the disk can be written again, and is */
@@ -754,7 +673,7 @@ static void a_directory_that_does_not_answer_holds_up_no_other(void **state)
     slow.identity.user = "slow";
     a = tell(PROC_OP_START, "slow", &slow);
     for (int i = 0; i < 5; i++)
-        turn();
+        whole_turn();
     expect(PROC_OP_START, "p", &s, CODE_OK);
     assert_false(a->has_come);
     is_silent = false;
@@ -794,7 +713,7 @@ static void many_that_can_not_be_looked_for_leave_time_for_others(void **state)
     TURN_UNTIL(answers[MANY - 1]->is_taken);
     before_ms = cpu_ms();
     for (end_ms = clock_mono_ms(&clock_system) + MS; clock_mono_ms(&clock_system) < end_ms;)
-        turn();
+        whole_turn();
     before_ms = cpu_ms() - before_ms;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     assert_true(before_ms < MS / 2);
@@ -857,9 +776,9 @@ static void a_restart_is_told_of_before_its_check(void **state)
         if (!i)
             assert_int_equal(access(s.identity.pid_path, F_OK), -1); /* and then a file */
         world_kill(told);
-        stop_agent();
-        assert_int_equal(unlink(world_text("%s/journal", rig.data)), 0);
-        assert_int_equal(unlink(world_text("%s/.proc", rig.data)), 0);
+        whole_stop();
+        assert_int_equal(unlink(world_text("%s/journal", whole.data)), 0);
+        assert_int_equal(unlink(world_text("%s/.proc", whole.data)), 0);
     }
 }
 
@@ -888,7 +807,7 @@ static void a_clock_that_jumps_by_years_hastens_and_delays_nothing(void **state)
 {
     static const int64_t years[] = { 30, -60, 0 };
     struct proc_spec kept = spec_of("kept", "./victim --slot slot"), slow = spec_of("slow", "true");
-    const char *slot = world_text("%s/slot", rig.dir);
+    const char *slot = world_text("%s/slot", whole.dir);
     int64_t since_ms;
 
     (void)state;
@@ -913,7 +832,7 @@ static void a_clock_that_jumps_by_years_hastens_and_delays_nothing(void **state)
     }
     expect(PROC_OP_QUERY, "kept", &kept, CODE_OK);
     jump_ms = years[0] * 365 * 24 * 3600 * 1000; /* and an agent that begins in another year */
-    stop_agent();
+    whole_stop();
     start_agent();
     assert_int_equal(expect(PROC_OP_QUERY, "kept", &kept, CODE_OK)->pid,
                      nth_begun(slot, (int)ARRAY_LEN(years) + 1));

@@ -3,23 +3,13 @@
  * with the same key. */
 #include "agent/agent_proc.h"
 
-#include <pwd.h>
-
-#include "agent/agent.h"
 #include "agent/agent_disk.h"
 #include "agent/journal.h"
-#include "base/loop.h"
-#include "model/code.h"
-#include "tests/lib/agent_world.h"
 #include "tests/lib/folder.h"
-
-enum { TURN_MS = 20, PATIENCE_MS = 30 * 1000 };
+#include "tests/lib/whole_agent.h"
 
 static struct rig {
-    char dir[64], proc[96], bad[96], journal[96], user[64];
-    struct loop *loop;
-    struct agent *agent;
-    int64_t item;
+    char proc[128], bad[128], journal[128];
 } rig;
 
 static void on_send(void *arg, unsigned type, const struct shape *s, const void *message)
@@ -32,35 +22,20 @@ static void on_send(void *arg, unsigned type, const struct shape *s, const void 
 
 static void start_agent(void)
 {
-    const struct agent_options o = { .dir = rig.dir, .output_max_bytes = 1 << 20, .send = on_send };
-    const struct message_welcome welcome = { .version = 1,
-                                             .epoch = 1,
-                                             .server_ms = clock_mono_ms(&clock_system) };
-    struct err err = { 0 };
+    const struct agent_options o = { .dir = whole.data,
+                                     .output_max_bytes = 1 << 20,
+                                     .send = on_send };
 
-    assert_int_equal(loop_new(&clock_system, &rig.loop, &err), 0);
-    if (agent_new(rig.loop, NULL, &o, &rig.agent, &err))
-        fail_msg("%s", err.text);
-    agent_on_up(rig.agent, &welcome);
-}
-
-static void stop_agent(void)
-{
-    agent_free(rig.agent);
-    loop_free(rig.loop);
-    rig.agent = NULL;
+    whole_start(&o);
 }
 
 static int set_up(void **state)
 {
     (void)state;
-    memset(&rig, 0, sizeof(rig));
-    snprintf(rig.user, sizeof(rig.user), "%s", getpwuid(geteuid())->pw_name);
-    snprintf(rig.dir, sizeof(rig.dir), "/tmp/agent-XXXXXX");
-    assert_non_null(mkdtemp(rig.dir));
-    snprintf(rig.proc, sizeof(rig.proc), "%s/.proc", rig.dir);
-    snprintf(rig.bad, sizeof(rig.bad), "%s/.proc.bad", rig.dir);
-    snprintf(rig.journal, sizeof(rig.journal), "%s/journal", rig.dir);
+    whole_set_up();
+    snprintf(rig.proc, sizeof(rig.proc), "%s/.proc", whole.data);
+    snprintf(rig.bad, sizeof(rig.bad), "%s/.proc.bad", whole.data);
+    snprintf(rig.journal, sizeof(rig.journal), "%s/journal", whole.data);
     start_agent();
     return 0;
 }
@@ -68,9 +43,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    if (rig.agent)
-        stop_agent();
-    world_remove(rig.dir);
+    whole_tear_down();
     return 0;
 }
 
@@ -78,21 +51,11 @@ static int tear_down(void **state)
 
 static void host(const char *name, const char *index_key)
 {
-    struct message_command m = { .task = "GSETASK:S:1",
-                                 .item = ++rig.item,
-                                 .op = PROC_OP_HOST,
-                                 .deadline_ms = clock_mono_ms(&clock_system) + 60 * 1000,
-                                 .meta = { "space", name, { 0 } } };
+    struct proc_spec s = whole_spec(name, world_text("true for %s", name));
 
-    shape_defaults(&proc_spec_shape, &m.spec);
-    m.spec.has_identity = m.spec.has_control = PRESENCE_GIVEN;
-    m.spec.identity.index_key = index_key;
-    m.spec.identity.proc_name = "nobody-is-called-so";
-    m.spec.identity.setup_path = rig.dir;
-    m.spec.identity.pid_path = world_text("%s/pid", rig.dir);
-    m.spec.identity.user = rig.user;
-    m.spec.control.start_cmd = world_text("true for %s", name);
-    agent_on_message(rig.agent, MESSAGE_COMMAND, &m);
+    s.identity.index_key = index_key;
+    s.identity.proc_name = "nobody-is-called-so";
+    whole_command(PROC_OP_HOST, name, &s);
 }
 
 static bool is_listed(const char *name)
@@ -103,17 +66,6 @@ static bool is_listed(const char *name)
     free(text);
     return is;
 }
-
-#define TURN_UNTIL(condition)                                                                      \
-    do {                                                                                           \
-        int64_t end_ = clock_mono_ms(&clock_system) + PATIENCE_MS;                                 \
-        struct err err_;                                                                           \
-                                                                                                   \
-        while (!(condition) && clock_mono_ms(&clock_system) < end_)                                \
-            assert_int_equal(loop_turn(rig.loop, TURN_MS, &err_), 0);                              \
-        if (!(condition))                                                                          \
-            fail_msg("never came true: %s", #condition);                                           \
-    } while (0)
 
 static int pass_over(void *arg, uint8_t type, const char *body, size_t n, struct err *err)
 {
@@ -154,7 +106,7 @@ static void an_older_list_that_a_loss_of_power_brings_back_says_nothing(void **s
     host("second", "");
     TURN_UNTIL(is_listed("second"));
     assert_int_equal(file_read(rig.journal, 1 << 20, &journal, &err), 0);
-    stop_agent();
+    whole_stop();
     folder_put(rig.journal, 0600, buf_data(&journal), journal.len);
     folder_put(rig.proc, 0600, older, strlen(older));
     put_into_another_boot();
@@ -178,7 +130,7 @@ static void after_a_clean_end_one_put_back_is_an_edit(void **state)
     older = folder_text(rig.proc);
     host("second", "");
     TURN_UNTIL(is_listed("second"));
-    stop_agent();
+    whole_stop();
     folder_put(rig.proc, 0600, older, strlen(older));
     put_into_another_boot();
     start_agent();
@@ -227,7 +179,7 @@ static void processes_with_the_same_key_are_not_taken_for_one(void **state)
     host("goes", "");
     TURN_UNTIL(is_listed("first") && is_listed("second") && is_listed("goes") && is_listed("key") &&
                is_listed("other"));
-    stop_agent();
+    whole_stop();
     take_out("space:goes");
     start_agent();
     host("last", "");

@@ -203,7 +203,7 @@ static void some_are_never_given_up(void **state)
     die("p");
     rig_pass(600 * 1000);
     assert_true(rig_proc("p")->view.hosted);
-    assert_in_range(rig_proc("p")->runs, 55, 62);
+    assert_int_equal(rig_proc("p")->runs, 1 + 6); /* ever more seldom */
     assert_int_equal(rig_cause("p")->tries_max, -1);
 }
 

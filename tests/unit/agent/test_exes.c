@@ -83,6 +83,21 @@ static void what_was_read_answers_what_was_asked_before(void **state)
     }
 }
 
+static void what_was_read_of_many_serves_longer(void **state)
+{
+    static const struct {
+        size_t n;
+        int64_t ms;
+    } cases[] = { { 0, EXES_MAX_MS },
+                  { EXES_SOME - 1, EXES_MAX_MS },
+                  { EXES_SOME, 2 * EXES_MAX_MS },
+                  { 5 * EXES_SOME + 1, 6 * EXES_MAX_MS } };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_int_equal(exes_serve_ms(cases[i].n), cases[i].ms);
+}
+
 static void a_failed_reading_is_not_kept(void **state)
 {
     struct world *w = *state;
@@ -105,6 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EXES_TEST(who_runs_a_file_of_the_folder_is_named),
         EXES_TEST(what_was_read_answers_what_was_asked_before),
+        EXES_TEST(what_was_read_of_many_serves_longer),
         EXES_TEST(a_failed_reading_is_not_kept),
     };
 

@@ -264,6 +264,28 @@ static void setup_path_may_be_a_link(void **state)
     assert_int_equal(unlink(link), 0);
 }
 
+/* The kernel's word for a folder is one of many. */
+static void setup_path_may_be_written_otherwise(void **state)
+{
+    static const struct {
+        const char *before, *behind;
+    } ways[] = { { "", "" }, { "", "/" }, { "", "//" }, { "", "/." }, { "/", "" }, { "/./", "" } };
+    struct world *w = *state;
+    struct find_want f = want(w, w->nobody, "victim");
+    char path[256];
+
+    world_start(w, w->nobody, "./victim");
+    WAIT_UNTIL(world_read(w->out)[0]);
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+        snprintf(path, sizeof(path), "%s%s%s", ways[i].before, w->dir, ways[i].behind);
+        f.setup_path = path;
+        assert_int_equal(find(w, &f).kind, FIND_FOUND);
+        sys_fault("openat2", 1, ENOSYS); /* a kernel that can not say that there are no links */
+        assert_int_equal(find(w, &f).kind, FIND_FOUND);
+        sys_fault("openat2", 0, 0);
+    }
+}
+
 /* Its exe has the right path, but in a mount namespace of its own, where another file
  * stands there. */
 static void a_process_in_a_container_is_not_meant(void **state)
@@ -359,6 +381,7 @@ int main(void)
         TEST(without_a_pid_file_the_exe_is_searched_for),
         TEST(where_there_is_doubt_an_old_pid_file_is_not_the_end),
         TEST(setup_path_may_be_a_link),
+        TEST(setup_path_may_be_written_otherwise),
         TEST(a_process_in_a_container_is_not_meant),
         TEST(a_hostile_name_leaves_a_clean_text),
         TEST(every_call_that_fails_is_an_error_or_said),

@@ -6,19 +6,12 @@
 #include <time.h>
 #include <utime.h>
 
-#include "agent/agent.h"
-#include "base/loop.h"
 #include "link/output.h"
-#include "model/code.h"
-#include "tests/lib/agent_world.h"
+#include "tests/lib/whole_agent.h"
 
-enum { TURN_MS = 20, PATIENCE_MS = 60 * 1000, MAX_BYTES = 256 * 1024 };
+enum { MAX_BYTES = 256 * 1024 };
 
 static struct rig {
-    char dir[64], data[96], user[64];
-    struct loop *loop;
-    struct agent *agent;
-    int64_t item;
     bool has_result, is_running, is_oom;
     int64_t code, pid;
     char text[4096];
@@ -61,74 +54,24 @@ static void on_send(void *arg, unsigned type, const struct shape *s, const void 
     }
 }
 
+static void start_agent_without(const char *facility)
+{
+    const struct agent_options o = {
+        .dir = whole.data, .output_max_bytes = MAX_BYTES, .without = facility, .send = on_send
+    };
+
+    whole_start(&o);
+}
+
 static void start_agent(void)
 {
-    const struct agent_options o = { .dir = rig.data,
-                                     .output_max_bytes = MAX_BYTES,
-                                     .send = on_send };
-    struct message_welcome welcome = { .version = 1, .epoch = 1, .wants_processes = true };
-    struct err err = { 0 };
-
-    assert_int_equal(loop_new(&clock_system, &rig.loop, &err), 0);
-    if (agent_new(rig.loop, NULL, &o, &rig.agent, &err))
-        fail_msg("%s", err.text);
-    welcome.server_ms = clock_mono_ms(&clock_system);
-    agent_on_up(rig.agent, &welcome);
-}
-
-static void stop_agent(void)
-{
-    agent_free(rig.agent);
-    loop_free(rig.loop);
-    rig.agent = NULL;
-}
-
-static void turn(void)
-{
-    struct err err;
-
-    assert_int_equal(loop_turn(rig.loop, TURN_MS, &err), 0);
-}
-
-#define TURN_UNTIL(condition)                                                                      \
-    do {                                                                                           \
-        int64_t end_ = clock_mono_ms(&clock_system) + PATIENCE_MS;                                 \
-                                                                                                   \
-        while (!(condition) && clock_mono_ms(&clock_system) < end_)                                \
-            turn();                                                                                \
-        if (!(condition))                                                                          \
-            fail_msg("never came true: %s", #condition);                                           \
-    } while (0)
-
-static struct proc_spec spec_of(const char *name, const char *start)
-{
-    struct proc_spec s;
-
-    shape_defaults(&proc_spec_shape, &s);
-    s.has_identity = s.has_control = s.has_policy = PRESENCE_GIVEN;
-    s.identity.proc_name = "victim";
-    s.identity.setup_path = rig.dir;
-    s.identity.pid_path = world_text("%s/%s.pid", rig.dir, name);
-    s.identity.user = rig.user;
-    s.control.start_cmd = start;
-    s.policy.start_check_s = s.policy.stop_check_s = 1;
-    s.policy.start_interval_s = 1;
-    s.policy.has_start_check = s.policy.has_stop_check = PRESENCE_GIVEN;
-    s.policy.has_interval = PRESENCE_GIVEN;
-    return s;
+    start_agent_without("");
 }
 
 static void operate(int64_t op, const char *name, const struct proc_spec *spec, int code)
 {
-    const struct message_command m = { .task = "T",
-                                       .item = ++rig.item,
-                                       .op = op,
-                                       .deadline_ms = clock_mono_ms(&clock_system) + 60 * 1000,
-                                       .meta = { "space", name, { 0 } },
-                                       .spec = *spec };
-
     rig.has_result = false;
-    agent_on_message(rig.agent, MESSAGE_COMMAND, &m);
+    whole_command(op, name, spec);
     TURN_UNTIL(rig.has_result);
     if (rig.code != code)
         fail_msg("operation %d on %s: %d %s", (int)op, name, (int)rig.code, rig.text);
@@ -137,7 +80,7 @@ static void operate(int64_t op, const char *name, const struct proc_spec *spec, 
 /* The answer is there at once. */
 static const char *ask(const char *name, const char *what, int64_t lines, int64_t at)
 {
-    const struct message_log_ask m = { .id = ++rig.item,
+    const struct message_log_ask m = { .id = ++whole.item,
                                        .space = "space",
                                        .name = name,
                                        .what = what,
@@ -145,45 +88,23 @@ static const char *ask(const char *name, const char *what, int64_t lines, int64_
                                        .at = at,
                                        .max_bytes = LOG_MAX_BYTES };
 
-    agent_on_message(rig.agent, MESSAGE_LOG_ASK, &m);
+    agent_on_message(whole.agent, MESSAGE_LOG_ASK, &m);
     assert_int_equal(rig.log.id, m.id);
     return rig.said;
 }
 
 static int set_up(void **state)
 {
-    const struct passwd *user = getpwuid(geteuid());
-
     (void)state;
     memset(&rig, 0, sizeof(rig));
-    snprintf(rig.user, sizeof(rig.user), "%s", user->pw_name);
-    snprintf(rig.dir, sizeof(rig.dir), "/tmp/said-XXXXXX");
-    assert_non_null(mkdtemp(rig.dir));
-    assert_int_equal(chmod(rig.dir, 0755), 0);
-    snprintf(rig.data, sizeof(rig.data), "%s/data", rig.dir);
-    world_copy_victim(world_text("%s/victim", rig.dir));
+    whole_set_up();
     return 0;
-}
-
-static bool kill_child(void *arg, pid_t pid)
-{
-    (void)arg;
-    world_kill(pid);
-    return true;
 }
 
 static int tear_down(void **state)
 {
-    struct err err;
-
     (void)state;
-    sys_fault("any", 0, 0);
-    if (rig.agent)
-        stop_agent();
-    do {
-        assert_int_equal(procfs_each_child(getpid(), kill_child, NULL, &err), 0);
-    } while (waitpid(-1, NULL, 0) > 0);
-    world_remove(rig.dir);
+    whole_tear_down();
     return 0;
 }
 
@@ -192,7 +113,7 @@ static int tear_down(void **state)
 static void last_words_are_those_of_the_one_that_died(void **state)
 {
     struct proc_spec s =
-        spec_of("fore", "echo a; echo b; echo c; echo I am $$; exec ./victim > /dev/null");
+        whole_spec("fore", "echo a; echo b; echo c; echo I am $$; exec ./victim > /dev/null");
     char words[64];
     int64_t pid;
 
@@ -212,7 +133,7 @@ static void a_daemon_has_last_words_too(void **state)
 {
     static const char start[] = "echo begun; ./victim --daemonize --print 'I was here' --pid-file "
                                 "daemon.pid";
-    struct proc_spec s = spec_of("daemon", start);
+    struct proc_spec s = whole_spec("daemon", start);
     int64_t pid;
 
     (void)state;
@@ -226,14 +147,14 @@ static void a_daemon_has_last_words_too(void **state)
 
 static void what_an_earlier_run_said_are_not_its_words(void **state)
 {
-    struct proc_spec s = spec_of("p", "test -f loud && echo loud; exec ./victim > /dev/null");
+    struct proc_spec s = whole_spec("p", "test -f loud && echo loud; exec ./victim > /dev/null");
     int64_t pid;
 
     (void)state;
-    world_write(world_text("%s/loud", rig.dir), "");
+    world_write(world_text("%s/loud", whole.dir), "");
     start_agent();
     operate(PROC_OP_START, "p", &s, CODE_OK);
-    assert_int_equal(unlink(world_text("%s/loud", rig.dir)), 0);
+    assert_int_equal(unlink(world_text("%s/loud", whole.dir)), 0);
     pid = rig.pid;
     world_kill(pid);
     TURN_UNTIL(rig.is_running && rig.pid != pid && !strncmp(rig.output, "loud", 4));
@@ -247,7 +168,7 @@ static void what_an_earlier_run_said_are_not_its_words(void **state)
 /* The kernel's count, as we say it is, in a namespace of our own; false: we may not. */
 static bool set_kills(int kills)
 {
-    const char *path = world_text("%s/vmstat", rig.dir);
+    const char *path = world_text("%s/vmstat", whole.dir);
     static bool is_ours;
 
     world_write(path, world_text("nr_free_pages 1\noom_kill %d\nnuma_hit 2\n", kills));
@@ -259,7 +180,7 @@ static bool set_kills(int kills)
 
 static void the_kernels_kill_is_told_from_others(void **state)
 {
-    struct proc_spec s = spec_of("p", "exec ./victim");
+    struct proc_spec s = whole_spec("p", "exec ./victim");
     int64_t pid;
 
     (void)state;
@@ -285,7 +206,8 @@ static void the_kernels_kill_is_told_from_others(void **state)
 
 static void who_asks_gets_what_was_said(void **state)
 {
-    struct proc_spec s = spec_of("p", "echo one; echo two; echo three; exec ./victim > /dev/null");
+    struct proc_spec s =
+        whole_spec("p", "echo one; echo two; echo three; exec ./victim > /dev/null");
 
     (void)state;
     start_agent();
@@ -307,7 +229,7 @@ static void who_asks_gets_what_was_said(void **state)
 
 static void each_command_has_words_of_its_own(void **state)
 {
-    struct proc_spec s = spec_of("p", "echo started; exec ./victim > /dev/null");
+    struct proc_spec s = whole_spec("p", "echo started; exec ./victim > /dev/null");
 
     (void)state;
     s.control.reload_cmd = "echo not now; exit 3";
@@ -328,8 +250,8 @@ static void each_command_has_words_of_its_own(void **state)
 
 static void a_file_that_was_swapped_is_not_read(void **state)
 {
-    const char *path = world_text("%s/output/space%%3Ap", rig.data);
-    struct proc_spec s = spec_of("p", "echo started; exec ./victim > /dev/null");
+    const char *path = world_text("%s/output/space%%3Ap", whole.data);
+    struct proc_spec s = whole_spec("p", "echo started; exec ./victim > /dev/null");
 
     (void)state;
     start_agent();
@@ -347,12 +269,12 @@ static int64_t size_of(const char *name)
 {
     struct stat st;
 
-    return stat(world_text("%s/output/%s", rig.data, name), &st) ? -1 : st.st_size;
+    return stat(world_text("%s/output/%s", whole.data, name), &st) ? -1 : st.st_size;
 }
 
 static void a_flood_is_held(void **state)
 {
-    struct proc_spec s = spec_of("p", "exec ./victim --flood");
+    struct proc_spec s = whole_spec("p", "exec ./victim --flood");
 
     (void)state;
     start_agent();
@@ -367,22 +289,48 @@ static void a_flood_is_held(void **state)
 
 static void put_file(const char *name, int days)
 {
-    const char *path = world_text("%s/output/%s", rig.data, name);
+    const char *path = world_text("%s/output/%s", whole.data, name);
     const time_t at = time(NULL) - days * 24 * 3600;
 
     world_write(path, "old\n");
     assert_int_equal(utime(path, &(struct utimbuf){ at, at }), 0);
 }
 
+/* Where a process has a bound of its own, it and its commands have that one; a new agent
+ * knows it, too. */
+static void a_process_may_have_its_own_bound(void **state)
+{
+    struct proc_spec small = whole_spec("small", "exec ./victim --flood=100000");
+    struct proc_spec large = whole_spec("large", "exec ./victim --flood=600000");
+
+    (void)state;
+    small.extra.log_max_bytes = 1000;
+    large.extra.log_max_bytes = 1 << 20;
+    start_agent();
+    operate(PROC_OP_START, "small", &small, CODE_OK);
+    operate(PROC_OP_START, "large", &large, CODE_OK);
+    TURN_UNTIL(size_of("space%3Asmall.1") > 0 && size_of("space%3Asmall") <= 1000);
+    assert_in_range(size_of("space%3Asmall.1"), 1, 1064);
+    TURN_UNTIL(size_of("space%3Alarge") >= 600000);
+    whole_stop();
+    start_agent();
+    put_file("space%3Asmall~stop", 0);
+    assert_int_equal(truncate(world_text("%s/output/space%%3Asmall~stop", whole.data), 2000), 0);
+    TURN_UNTIL(size_of("space%3Asmall~stop") <= 1000);
+    assert_true(size_of("space%3Alarge") >= 600000);
+    large.extra.log_max_bytes = 0; /* as for all, from its next start on */
+    operate(PROC_OP_KILL, "large", &large, CODE_OK);
+    operate(PROC_OP_START, "large", &large, CODE_OK);
+    TURN_UNTIL(size_of("space%3Alarge") <= MAX_BYTES);
+}
+
 /* Where there is no inotify, with the ticks; and by then what nobody knows is old enough. */
 static void all_is_looked_at_now_and_then(void **state)
 {
-    struct proc_spec s = spec_of("p", "echo begun; exec ./victim --flood=1000000");
+    struct proc_spec s = whole_spec("p", "echo begun; exec ./victim --flood=1000000");
 
     (void)state;
-    sys_fault("inotify", 1, EMFILE);
-    start_agent();
-    assert_true(sys_fault_hit());
+    start_agent_without("inotify");
     operate(PROC_OP_START, "p", &s, CODE_OK);
     put_file("gone%3Ap", 8);
     put_file("gone%3Ap.1", 8);
@@ -409,6 +357,7 @@ int main(void)
         TEST(each_command_has_words_of_its_own),
         TEST(a_file_that_was_swapped_is_not_read),
         TEST(a_flood_is_held),
+        TEST(a_process_may_have_its_own_bound),
         TEST(all_is_looked_at_now_and_then),
     };
 

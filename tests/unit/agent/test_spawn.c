@@ -165,6 +165,10 @@ static void the_agents_own_oom_score_is_not_touched(void **state)
     run(w, w->nobody, "cat /proc/self/oom_score_adj", 0);
     assert_string_equal(world_read(w->out), "0\n");
     assert_string_equal(world_read("/proc/self/oom_score_adj"), "300\n");
+    sys_fault("pread", 1, EIO); /* nobody can say what ours is */
+    run(w, w->nobody, "cat /proc/self/oom_score_adj", 0);
+    sys_fault("pread", 0, 0);
+    assert_string_equal(world_read(w->out), "0\n0\n");
     world_write("/proc/self/oom_score_adj", "0");
 }
 

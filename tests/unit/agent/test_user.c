@@ -101,6 +101,34 @@ static void one_that_nobody_can_be_asked_about_stays(void **state)
     users_done(&c);
 }
 
+static void a_number_has_a_name_or_is_its_own(void **state)
+{
+    char name[USER_NAME_SIZE];
+
+    (void)state;
+    user_name_of(0, name);
+    assert_string_equal(name, "root");
+    user_name_of(4000000001, name);
+    assert_string_equal(name, "4000000001");
+}
+
+static void a_group_is_a_name_or_a_number(void **state)
+{
+    struct err err = { 0 };
+    gid_t gid = 7;
+
+    (void)state;
+    assert_int_equal(group_find("root", &gid, &err), 0);
+    assert_int_equal(gid, 0);
+    assert_int_equal(group_find("4321", &gid, &err), 0);
+    assert_int_equal(gid, 4321);
+    assert_int_equal(group_find("no-such-group", &gid, &err), -1);
+    assert_string_equal(err.text, "group no-such-group: no such group");
+    assert_int_equal(group_find("12x", &gid, &err), -1);
+    assert_int_equal(group_find("4294967295", &gid, &err), -1); /* chown() takes it for "none" */
+    assert_int_equal(gid, 4321);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +137,8 @@ int main(void)
         cmocka_unit_test(a_user_is_kept_for_a_while),
         cmocka_unit_test(one_that_is_no_more_is_forgotten),
         cmocka_unit_test(one_that_nobody_can_be_asked_about_stays),
+        cmocka_unit_test(a_number_has_a_name_or_is_its_own),
+        cmocka_unit_test(a_group_is_a_name_or_a_number),
     };
 
     return cmocka_run_group_tests_name("user", tests, NULL, NULL);

@@ -147,7 +147,8 @@ static void what_is_wrong_is_named(void **state)
     } cases[] = {
         { "name=p", 400, "namespace: required" },
         { "namespace=gse", 400, "name: required" },
-        { "namespace=gse&name=p&what=start", 400, "what: must be stop, reload or kill" },
+        { "namespace=gse&name=p&what=start", 400,
+          "what: must be stop, reload, kill, version or health" },
         { "namespace=gse&name=p&lines=-1", 400, "lines: must be" },
         { "namespace=gse&name=p&at=-2", 400, "at: must be" },
         { "namespace=gse&name=p&tail=1", 400, "tail" },

@@ -158,6 +158,12 @@ static void wrong_words_are_refused_by_name(void **state)
         { "holdfast help nothing", "nothing: no such command" },
         { "holdfast start a/b --spec /nowhere/x.yaml", "--spec: open /nowhere/x.yaml: No such" },
         { "holdfast start a/b --spec /nowhere/x.json", "--spec: open /nowhere/x.json: No such" },
+        { "holdfast --local status", "holdfast status: not with --local" },
+        { "holdfast --local=/x app list", "holdfast app list: not with --local" },
+        { "holdfast facts", "holdfast facts: only with --local" },
+        { "holdfast --local ps --host a", "--host: not with --local" },
+        { "holdfast --local why a b", "b is one word too many" },
+        { "holdfast ps --local=/a --local=/b", "--local: given twice" },
     };
 
     (void)state;
@@ -202,6 +208,25 @@ static void very_many_hosts_take_little_memory(void **state)
     arena_free(&a);
 }
 
+static void the_agents_socket_may_be_named(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { 0 };
+    struct args args;
+
+    (void)state;
+    assert_int_equal(read_line("holdfast --local stop a b c/d", &a, &args, &err), 0);
+    assert_true(args_has(&args, OPTION_LOCAL));
+    assert_string_equal(args.local, "");
+    assert_int_equal(args.n_words, 3);
+    assert_int_equal(read_line("holdfast facts --local=/x/y", &a, &args, &err), 0);
+    assert_string_equal(args.local, "/x/y");
+    assert_int_equal(args.n_words, 0);
+    assert_int_equal(read_line("holdfast ps", &a, &args, &err), 0);
+    assert_false(args_has(&args, OPTION_LOCAL));
+    arena_free(&a);
+}
+
 static void settings_are_handed_on_as_they_are(void **state)
 {
     struct arena a = { 0 };
@@ -231,7 +256,8 @@ static void every_setting_has_its_option(void **state)
             const char *name = cli_options[i].name;
 
             found |= !strcmp(name, f->name) ||
-                     (!strcmp(f->name, "secret_file") && !strcmp(name, "secret-file"));
+                     (!strcmp(f->name, "secret_file") && !strcmp(name, "secret-file")) ||
+                     (!strcmp(f->name, "local_socket") && !strcmp(name, "local"));
         }
         if (!found)
             fail_msg("%s has no option", f->name);
@@ -328,6 +354,7 @@ int main(void)
         cmocka_unit_test(words_become_what_is_asked),
         cmocka_unit_test(wrong_words_are_refused_by_name),
         cmocka_unit_test(very_many_hosts_take_little_memory),
+        cmocka_unit_test(the_agents_socket_may_be_named),
         cmocka_unit_test(settings_are_handed_on_as_they_are),
         cmocka_unit_test(every_setting_has_its_option),
         cmocka_unit_test(every_row_is_whole_and_every_name_its_own),

@@ -186,6 +186,9 @@ static void all_that_is_known_outlives_a_restart(void **state)
 {
     struct world *w = *state;
     struct proc_view v = a_view("s", "p", PROC_RUNNING);
+    struct proc_run runs[] = { { .begun_s = 9, .output = "copied" },
+                               { .begun_s = 8, .exit_code = 3, .output = "" } };
+    const struct proc_run *kept;
     const struct fleet_host *h;
     const struct fleet_proc *p;
     int64_t left_ms;
@@ -200,6 +203,7 @@ static void all_that_is_known_outlives_a_restart(void **state)
     v.cause.exit_code = 2;
     v.cause.output = "the last words";
     v.cause.failed_text = "found java";
+    v.cause.runs = (struct list){ runs, ARRAY_LEN(runs) };
     v.cause.tries_max = -1;
     world_connect(w, "agent-a");
     world_disconnect(w, "agent-b", world_connect(w, "agent-b"));
@@ -232,6 +236,12 @@ static void all_that_is_known_outlives_a_restart(void **state)
     assert_int_equal(p->view.cause.tries_max, -1);
     assert_string_equal(p->view.cause.output, "the last words");
     assert_string_equal(p->view.cause.failed_text, "found java");
+    assert_int_equal(p->view.cause.runs.n, 2);
+    kept = p->view.cause.runs.items;
+    assert_int_equal(kept[0].begun_s, 9);
+    assert_string_equal(kept[0].output, "copied");
+    assert_int_equal(kept[1].exit_code, 3);
+    assert_string_equal(kept[1].output, "");
     assert_non_null(strstr(p->spec, "./start.sh"));
     assert_null(p->labels);
     assert_int_equal(fleet_totals(w->fleet)->running, 1);

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+/* core_cycle.c - see core_cycle.h.
+ *
+ * All is reckoned in wall time, from the one moment until which everything that was due is
+ * settled; the timer waits that long on our own clock, and is set anew when the two have
+ * moved against each other. */
+#include "agent/core_cycle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/core_cause.h"
+#include "agent/core_op.h"
+#include "base/mem.h"
+#include "model/cron.h"
+
+/* Wall time that is off by less is as good; a run that is late by less is run. */
+enum { JUMP_MS = 500, LATE_MS = 60 * 1000, HOUR_MS = 3600 * 1000, DAY_MS = 24 * HOUR_MS };
+
+struct schedule {
+    struct cron rule;
+    bool has_rule;
+    int64_t cycle_ms; /* 0: none */
+};
+
+struct cycle {
+    struct kept *kept;
+    struct timer timer; /* the next run */
+    struct schedule schedule;
+    bool is_set;                    /* it is run by that schedule */
+    int64_t past_ms;                /* what was due until then is settled; 0: nothing was yet */
+    int64_t next_ms;                /* 0: none */
+    int64_t begun_ms;               /* the last run, */
+    int64_t mono_ms;                /* and on our own clock; 0: an agent before us began it */
+    struct core_ident exited;       /* whose last words are runs[0]'s */
+    struct proc_run runs[WHY_RUNS]; /* newest first; output on the heap, never NULL */
+    size_t n_runs;
+};
+
+/* ---- the schedule */
+
+static bool is_periodic(const struct proc_spec *spec)
+{
+    return proc_policy_of(spec).kind == PROC_PERIODIC;
+}
+
+static struct schedule schedule_of(const struct proc_spec *spec)
+{
+    struct proc_policy p = proc_policy_of(spec);
+    struct schedule s = { .has_rule = *p.cron_rule != '\0', .cycle_ms = p.cycle_s * 1000 };
+
+    if (s.has_rule)
+        cron_read(p.cron_rule, &s.rule);
+    return s;
+}
+
+static bool is_same(const struct schedule *a, const struct schedule *b)
+{
+    const struct cron *x = &a->rule, *y = &b->rule;
+
+    if (a->has_rule != b->has_rule)
+        return false;
+    if (!a->has_rule)
+        return a->cycle_ms == b->cycle_ms;
+    return x->minutes == y->minutes && x->hours == y->hours && x->days == y->days &&
+           x->months == y->months && x->weekdays == y->weekdays && x->any_day == y->any_day &&
+           x->any_weekday == y->any_weekday && x->every_hour == y->every_hour;
+}
+
+static int64_t seconds(int64_t ms)
+{
+    return ms / 1000 - (ms % 1000 < 0);
+}
+
+/* INT64_MAX: never. */
+static int64_t due_after(const struct schedule *s, int64_t past_ms)
+{
+    int64_t due_s;
+
+    if (!s->has_rule)
+        return past_ms + s->cycle_ms;
+    due_s = cron_next(&s->rule, seconds(past_ms));
+    return due_s == INT64_MAX ? INT64_MAX : due_s * 1000;
+}
+
+/* The run before this one is at least an hour before it. */
+static bool is_rare(const struct schedule *s, int64_t due_ms)
+{
+    if (!s->has_rule)
+        return s->cycle_ms >= HOUR_MS;
+    return due_ms == INT64_MAX || due_after(s, due_ms - HOUR_MS) == due_ms;
+}
+
+/* Some were due and have not been run.  What is in between two of cycle_time is kept. */
+static int64_t after_missed(struct cycle *y, int64_t wall_ms)
+{
+    const struct schedule *s = &y->schedule;
+    int64_t late_ms = wall_ms - LATE_MS, last_ms = wall_ms, next_ms;
+
+    if (s->has_rule) {
+        late_ms = due_after(s, y->past_ms > late_ms ? y->past_ms : late_ms);
+    } else {
+        last_ms -= (wall_ms - y->past_ms) % s->cycle_ms;
+        late_ms = last_ms > late_ms ? last_ms : INT64_MAX;
+    }
+    next_ms = due_after(s, last_ms);
+    if (late_ms <= wall_ms || is_rare(s, next_ms))
+        return wall_ms;
+    y->past_ms = last_ms;
+    return next_ms;
+}
+
+/* The clock was set back over what is settled, too far to wait for that time again. */
+static bool is_too_far(const struct cycle *y, int64_t wall_ms)
+{
+    int64_t ahead_ms = y->past_ms - wall_ms;
+
+    if (!y->schedule.has_rule)
+        return ahead_ms > 0;
+    return ahead_ms > HOUR_MS &&
+           (ahead_ms > DAY_MS || due_after(&y->schedule, y->past_ms) - y->past_ms < HOUR_MS);
+}
+
+static void plan(struct cycle *y)
+{
+    struct core *c = y->kept->core;
+    int64_t next_ms;
+
+    if (is_too_far(y, c->wall_ms))
+        y->past_ms = c->wall_ms;
+    next_ms = due_after(&y->schedule, y->past_ms);
+    if (next_ms <= c->wall_ms)
+        next_ms = after_missed(y, c->wall_ms);
+    y->next_ms = next_ms == INT64_MAX ? 0 : next_ms;
+    if (y->next_ms)
+        timers_set(&c->timers, &y->timer, c->now_ms + (next_ms - c->wall_ms));
+    else
+        timers_stop(&c->timers, &y->timer);
+    core_tell_change(y->kept);
+}
+
+/* ---- its runs */
+
+static bool is_run(const struct op *op)
+{
+    return op_starts(op) && is_periodic(&op->command.spec);
+}
+
+/* One is in work, or about to be. */
+static bool has_run(const struct kept *k)
+{
+    const struct op *op;
+
+    TAILQ_FOREACH(op, &k->ops, link)
+    {
+        if (is_run(op) && op->phase != PHASE_SYNC && op->is_durable)
+            return true;
+    }
+    return false;
+}
+
+struct op *cycle_resume(struct kept *k)
+{
+    return op_new_ours(k, *k->spec.control.start_cmd ? PROC_OP_START : PROC_OP_RESTART, AIM_CYCLE);
+}
+
+/* Another operation is waited for: it is looked at again when that is done. */
+static void on_time(void *arg)
+{
+    struct cycle *y = arg;
+    struct kept *k = y->kept;
+    bool is_left_out = has_run(k);
+
+    if (!is_left_out && keep_is_in_work(k))
+        return;
+    y->past_ms = y->next_ms;
+    plan(y);
+    if (is_left_out) {
+        book_process(k);
+        return;
+    }
+    (void)cycle_resume(k); /* it is in the list of its process */
+    op_begin_next(k);
+}
+
+static void rest(struct cycle *y)
+{
+    y->is_set = false;
+    y->next_ms = 0;
+    timers_stop(&y->kept->core->timers, &y->timer);
+}
+
+static struct cycle *get(struct kept *k)
+{
+    if (k->cycle)
+        return k->cycle;
+    k->cycle = xalloc(sizeof(*k->cycle));
+    k->cycle->kept = k;
+    timer_init(&k->cycle->timer, on_time, k->cycle);
+    return k->cycle;
+}
+
+void cycle_free(struct kept *k)
+{
+    if (!k->cycle)
+        return;
+    rest(k->cycle);
+    for (size_t i = 0; i < k->cycle->n_runs; i++)
+        free((char *)k->cycle->runs[i].output);
+    free(k->cycle);
+    k->cycle = NULL;
+}
+
+/* From when on it is reckoned: what the journal says, the run that hosted it, or when it was
+ * hosted with this schedule. */
+static void look_at_schedule(struct cycle *y)
+{
+    struct kept *k = y->kept;
+    struct schedule s = schedule_of(&k->spec);
+    bool is_new = y->is_set && !is_same(&s, &y->schedule);
+
+    y->schedule = s;
+    if (!k->hosted || k->wanted != PROC_RUNNING || (!s.has_rule && !s.cycle_ms)) {
+        rest(y);
+        y->past_ms = 0;
+        return;
+    }
+    if (is_new || !y->past_ms)
+        y->past_ms = (k->spec_s ? k->spec_s : k->register_s) * 1000;
+    y->is_set = true;
+    plan(y);
+}
+
+void cycle_look(struct kept *k)
+{
+    if (!k->core->is_started || keep_is_in_work(k))
+        return;
+    if (k->has_spec && is_periodic(&k->spec))
+        look_at_schedule(get(k));
+    else
+        cycle_free(k);
+}
+
+/* ---- clocks */
+
+static void plan_all(struct core *c, int64_t jump_ms)
+{
+    struct map_entry *e;
+
+    for (size_t at = 0; (e = map_next(&c->kept, &at));) {
+        struct cycle *y = ((struct kept *)e->value)->cycle;
+
+        if (!y || !y->is_set)
+            continue;
+        if (!y->schedule.has_rule)
+            y->past_ms += jump_ms;
+        plan(y);
+    }
+}
+
+void cycle_on_clock(struct core *c)
+{
+    int64_t offset_ms = c->wall_ms - c->now_ms, jump_ms = offset_ms - c->clock_ms;
+
+    if (jump_ms > -JUMP_MS && jump_ms < JUMP_MS)
+        return;
+    c->clock_ms = offset_ms;
+    if (c->is_started)
+        plan_all(c, jump_ms);
+}
+
+void cycle_on_zone(struct core *c)
+{
+    plan_all(c, 0);
+}
+
+/* ---- what came of them */
+
+static void set_output(struct proc_run *run, const char *output)
+{
+    cause_set_last(&run->output, output);
+    if (!run->output)
+        run->output = xstrdup("");
+}
+
+static struct proc_run *push(struct cycle *y, const struct proc_run *run)
+{
+    if (y->n_runs == WHY_RUNS)
+        free((char *)y->runs[--y->n_runs].output);
+    memmove(y->runs + 1, y->runs, y->n_runs++ * sizeof(*run));
+    y->runs[0] = *run;
+    y->runs[0].output = NULL;
+    set_output(&y->runs[0], run->output);
+    return &y->runs[0];
+}
+
+static void book(const struct kept *k, const struct proc_run *run, bool is_again)
+{
+    const struct cycle_record r = { k->meta, *run, is_again };
+    struct core *c = k->core;
+
+    c->hands->journal(c->arg, RECORD_CYCLE, &cycle_record_shape, &r, false);
+}
+
+/* One that is asked for is the one that the next are reckoned from. */
+void cycle_on_begin(struct op *op)
+{
+    struct cycle *y;
+
+    if (!is_run(op))
+        return;
+    y = get(op->kept);
+    y->begun_ms = op->core->wall_ms;
+    y->mono_ms = op->core->now_ms;
+    if (op_is_ours(op))
+        return;
+    y->past_ms = y->begun_ms;
+    if (y->is_set)
+        plan(y);
+}
+
+static int64_t duration_ms(const struct cycle *y)
+{
+    const struct core *c = y->kept->core;
+    int64_t ms = y->mono_ms ? c->now_ms - y->mono_ms : c->wall_ms - y->begun_ms;
+
+    return ms > 0 ? ms : 0;
+}
+
+static void note(struct cycle *y, int code, int status, const char *output)
+{
+    const struct proc_run run = {
+        .begun_s = seconds(y->begun_ms),
+        .duration_ms = duration_ms(y),
+        .code = code,
+        .exit_code = status >= 0 && status < CORE_SIGNALED ? status : -1,
+        .exit_signal = status >= CORE_SIGNALED ? status % CORE_SIGNALED : 0,
+        .output = output,
+    };
+
+    if (core_is_known(y->kept))
+        book(y->kept, push(y, &run), false);
+}
+
+void cycle_on_end(struct op *op, int code)
+{
+    struct kept *k = op->kept;
+
+    if (!op->has_acted || !is_run(op))
+        return;
+    if (!get(k)->begun_ms)
+        k->cycle->begun_ms = k->core->wall_ms; /* by an agent before us that did not say */
+    k->cycle->exited = op->status == CORE_STATUS_UNKNOWN ? (struct core_ident){ 0 } : k->exited;
+    note(k->cycle, code, op->status, op->said);
+}
+
+void cycle_on_said(struct kept *k, struct core_ident ident, const char *output)
+{
+    struct cycle *y = k->cycle;
+
+    if (!y || !y->n_runs || y->exited.pid != ident.pid ||
+        y->exited.start_ticks != ident.start_ticks || !output || !*output)
+        return;
+    set_output(&y->runs[0], output);
+    book(k, &y->runs[0], true);
+}
+
+/* 828: it ran when we looked, and so this one was left out. */
+void cycle_on_done(struct kept *k, int code, const char *text)
+{
+    k->run = (struct core_ident){ 0 };
+    if (code != CODE_OK && code != CODE_RUNNING)
+        core_tell_event(k, "process_run_failed", "a run of %s failed: %s", k->meta.name, text);
+    book_process(k);
+    core_tell_process(k);
+    op_begin_next(k);
+}
+
+void cycle_on_boot(struct kept *k)
+{
+    static const char text[] = "the host went down during the run, outcome unknown";
+
+    if (!k->run.pid || k->run_aim != AIM_CYCLE)
+        return;
+    get(k)->mono_ms = 0;
+    note(k->cycle, CODE_SYSTEM, CORE_STATUS_UNKNOWN, text);
+    cause_on_failure(k, PROC_OP_START, CODE_SYSTEM, text, NULL);
+    core_tell_event(k, "process_run_failed", "a run of %s failed: %s", k->meta.name, text);
+    k->run = (struct core_ident){ 0 };
+    book_process(k);
+}
+
+void cycle_fill_cause(const struct kept *k, struct proc_cause *ret)
+{
+    const struct cycle *y = k->cycle;
+
+    ret->is_periodic = k->has_spec && is_periodic(&k->spec);
+    ret->next_run_s = y ? seconds(y->next_ms) : 0;
+    ret->runs = (struct list){ y ? (void *)y->runs : NULL, y ? y->n_runs : 0 };
+}
+
+/* ---- the journal */
+
+#define AT(member) .offset = offsetof(struct cycle_record, member)
+
+/* clang-format off */
+static const struct field record_fields[] = {
+    { "meta", .type = FIELD_OBJ, AT(meta), .sub = &proc_meta_shape, .flags = FIELD_REQUIRED },
+    { "run", .type = FIELD_OBJ, AT(run), .sub = &proc_run_shape },
+    { "is_again", .type = FIELD_BOOL, AT(is_again), .flags = FIELD_OMIT_EMPTY },
+    { 0 },
+};
+const struct shape cycle_record_shape = { "periodic run record", sizeof(struct cycle_record), record_fields };
+/* clang-format on */
+
+void cycle_replay_run(struct kept *k, const struct cycle_record *r)
+{
+    struct cycle *y = get(k);
+
+    if (r->is_again && y->n_runs)
+        set_output(&y->runs[0], r->run.output);
+    else
+        push(y, &r->run);
+}
+
+void cycle_compact(struct kept *k)
+{
+    for (size_t i = k->cycle ? k->cycle->n_runs : 0; i-- > 0;)
+        book(k, &k->cycle->runs[i], false);
+}
+
+void cycle_state(const struct kept *k, int64_t *ret_past_ms, int64_t *ret_begun_ms)
+{
+    *ret_past_ms = k->cycle ? k->cycle->past_ms : 0;
+    *ret_begun_ms = k->cycle ? k->cycle->begun_ms : 0;
+}
+
+/* Times that nobody can have meant are as good as none. */
+static int64_t sane(int64_t ms)
+{
+    return ms > 0 && ms < WHY_NUMBER_MAX * 1000 ? ms : 0;
+}
+
+void cycle_replay_state(struct kept *k, int64_t past_ms, int64_t begun_ms)
+{
+    if (!k->cycle && !past_ms && !begun_ms)
+        return;
+    get(k)->past_ms = sane(past_ms);
+    k->cycle->begun_ms = sane(begun_ms);
+    k->cycle->mono_ms = 0;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* core_group.c - see core_group.h. */
+#include "agent/core_group.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/core_use.h"
+#include "base/mem.h"
+
+enum { UNTOLD_MAX = 1000 };
+
+/* That a group is in the journal is told when it is on the disk, too. */
+struct group_untold {
+    uint64_t mark;
+    int64_t id;
+};
+
+struct group_kept *group_of(const struct kept *k)
+{
+    return k->core->limits->groups.n ? map_find_str(&k->core->limits->groups, k->meta.space) : NULL;
+}
+
+/* ---- what they may use */
+
+static void drop(struct core *c, struct group_kept *g)
+{
+    map_del_str(&c->limits->groups, g->id);
+    free(g->id);
+    free(g);
+}
+
+static void set(struct core *c, const struct proc_group *from)
+{
+    struct map *groups = &c->limits->groups;
+    struct group_kept *g = map_find_str(groups, from->id);
+    bool has_limit = from->resource.cpu_percent > 0 || from->resource.mem_percent > 0;
+
+    c->limits->group_changes++;
+    if (!g && has_limit) {
+        g = xalloc(sizeof(*g));
+        g->id = xstrdup(from->id);
+        map_put_str(groups, g->id, g);
+    }
+    if (!g)
+        return;
+    g->may = from->resource;
+    g->cpu.n = g->mem.n = 0;
+    if (!has_limit)
+        drop(c, g);
+}
+
+static void look_at_all(struct core *c)
+{
+    struct map_entry *e;
+
+    for (size_t at = 0; (e = map_next(&c->kept, &at));)
+        limit_look(e->value);
+}
+
+void group_end(struct core *c)
+{
+    struct map_entry *e;
+
+    for (size_t at = 0; (e = map_next(&c->limits->groups, &at));)
+        drop(c, e->value);
+    map_free(&c->limits->groups);
+    buf_free(&c->limits->untold);
+}
+
+/* ---- the journal, and the server */
+
+static uint64_t book(struct core *c, const struct proc_group *g, bool durable)
+{
+    return c->hands->journal(c->arg, RECORD_GROUP, &proc_group_shape, g, durable);
+}
+
+void group_on_message(struct core *c, const struct message_group *m)
+{
+    struct group_untold u = { .id = m->id };
+
+    if (c->limits->untold.len >= UNTOLD_MAX * sizeof(u))
+        return; /* it comes again */
+    u.mark = book(c, &m->group, true);
+    buf_add(&c->limits->untold, &u, sizeof(u));
+    set(c, &m->group);
+    look_at_all(c);
+}
+
+void group_on_durable(struct core *c, uint64_t mark)
+{
+    struct buf *untold = &c->limits->untold;
+    struct group_untold u;
+    size_t done = 0;
+
+    for (; done + sizeof(u) <= untold->len; done += sizeof(u)) {
+        struct message_group_ref ref;
+
+        memcpy(&u, buf_data(untold) + done, sizeof(u));
+        if (u.mark > mark)
+            break;
+        ref.id = u.id;
+        c->hands->send(c->arg, MESSAGE_GROUP_TAKEN, &message_group_ref_shape, &ref);
+    }
+    if (done)
+        buf_drop(untold, done);
+}
+
+void group_replay(struct core *c, const struct proc_group *g)
+{
+    set(c, g);
+}
+
+static struct proc_group as_told(const struct group_kept *g)
+{
+    return (struct proc_group){ g->id, g->may };
+}
+
+void group_compact(struct core *c)
+{
+    struct map_entry *e;
+
+    for (size_t at = 0; (e = map_next(&c->limits->groups, &at));) {
+        const struct proc_group g = as_told(e->value);
+
+        book(c, &g, false);
+    }
+}
+
+uint64_t core_group_changes(const struct core *c)
+{
+    return c->limits->group_changes;
+}
+
+struct list core_groups(const struct core *c, struct arena *a)
+{
+    const struct map *groups = &c->limits->groups;
+    struct proc_group *list = arena_alloc(a, (groups->n + 1) * sizeof(*list));
+    struct map_entry *e;
+    size_t n = 0;
+
+    for (size_t at = 0; (e = map_next(groups, &at));)
+        list[n++] = as_told(e->value);
+    return (struct list){ list, n };
+}
+
+/* ---- what they use */
+
+static double usage(const struct kept *k, bool is_cpu)
+{
+    if (is_cpu)
+        return k->limit->has_cpu ? (double)k->limit->cpu_percent : 0;
+    return limit_mem_percent(k);
+}
+
+/* One without a limit of its own may use the whole machine. */
+static double score(const struct group_kept *g, const struct kept *k, bool is_cpu)
+{
+    const struct proc_resource *may = &k->spec.resource;
+    double limit = is_cpu ? may->cpu_percent : may->mem_percent;
+    int64_t weight = is_cpu ? g->may.cpu_weight : g->may.mem_weight;
+
+    return usage(k, is_cpu) / (weight == WEIGHT_SHARE ? (limit > 0 ? limit : 100) : 1);
+}
+
+/* NULL: none may be stopped now. */
+static struct kept *find_worst(struct core *c, const struct group_kept *g, bool is_cpu)
+{
+    const struct limit_watch *w;
+    struct kept *worst = NULL;
+
+    TAILQ_FOREACH(w, &c->limits->watched, link)
+    {
+        if (w->group != g || usage(w->kept, is_cpu) <= 0 || !limit_may_stop(w->kept))
+            continue;
+        if (!worst || score(g, w->kept, is_cpu) > score(g, worst, is_cpu))
+            worst = w->kept;
+    }
+    return worst;
+}
+
+/* Without one to stop it is looked at again in the next round. */
+static void stop_worst(struct core *c, struct group_kept *g, bool is_cpu)
+{
+    struct kept *k = find_worst(c, g, is_cpu);
+    char values[64], text[400];
+
+    if (!k)
+        return;
+    snprintf(text, sizeof(text),
+             "its group uses %s %s %% of the machine, the group's limit is %g %%, and of that it "
+             "uses %.1f %%",
+             is_cpu ? "cpu" : "mem",
+             limit_values(is_cpu ? &g->cpu : &g->mem, values, sizeof(values)),
+             is_cpu ? g->may.cpu_percent : g->may.mem_percent, usage(k, is_cpu));
+    g->cpu.n = g->mem.n = 0;
+    limit_stop(k, "process_group_resource_limit_exceed", text);
+}
+
+static void sum_up(struct core *c)
+{
+    const struct limit_watch *w;
+    struct map_entry *e;
+
+    for (size_t at = 0; (e = map_next(&c->limits->groups, &at));) {
+        struct group_kept *g = e->value;
+
+        g->cpu_sum = g->mem_sum = 0;
+    }
+    TAILQ_FOREACH(w, &c->limits->watched, link)
+    {
+        if (!w->group)
+            continue;
+        w->group->cpu_sum += usage(w->kept, true);
+        w->group->mem_sum += usage(w->kept, false);
+    }
+}
+
+void group_judge(struct core *c)
+{
+    struct map_entry *e;
+
+    if (!c->limits->groups.n)
+        return;
+    sum_up(c);
+    for (size_t at = 0; (e = map_next(&c->limits->groups, &at));) {
+        struct group_kept *g = e->value;
+        bool is_cpu = limit_strike(&g->cpu, g->cpu_sum, g->may.cpu_percent);
+        bool is_mem = limit_strike(&g->mem, g->mem_sum, g->may.mem_percent);
+
+        if (is_cpu || is_mem)
+            stop_worst(c, g, is_cpu);
+    }
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/* core_limit.c - see core_limit.h. */
+#include "agent/core_limit.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/core_cause.h"
+#include "agent/core_group.h"
+#include "agent/core_op.h"
+#include "agent/core_use.h"
+#include "base/mem.h"
+
+enum { INTERVAL_MS = 5 * 1000, GRACE_MS = 60 * 1000 };
+
+/* Of those without a limit each is sampled once in so many intervals. */
+enum { OTHERS_EVERY = 12 };
+
+/* ---- its life */
+
+static void on_tick(void *core);
+
+void limit_begin(struct core *c)
+{
+    struct limits *l = c->limits = xalloc(sizeof(*l));
+
+    l->interval_ms = INTERVAL_MS;
+    l->grace_ms = GRACE_MS;
+    l->cores = 1;
+    TAILQ_INIT(&l->watched);
+    timer_init(&l->timer, on_tick, c);
+}
+
+void limit_end(struct core *c)
+{
+    timers_stop(&c->timers, &c->limits->timer);
+    group_end(c);
+    free(c->limits);
+}
+
+void core_set_machine(struct core *c, int64_t cores, int64_t mem_bytes)
+{
+    c->limits->cores = cores > 0 ? cores : 1;
+    c->limits->mem_bytes = mem_bytes;
+}
+
+void core_set_limits(struct core *c, int64_t interval_ms, int64_t grace_ms)
+{
+    struct limits *l = c->limits;
+
+    l->interval_ms = interval_ms;
+    l->grace_ms = grace_ms;
+    if (l->timer.place)
+        timers_set(&c->timers, &l->timer, c->now_ms + interval_ms);
+}
+
+/* ---- who is sampled */
+
+static void unwatch(struct limit *l, struct core *c)
+{
+    if (!l->watch)
+        return;
+    TAILQ_REMOVE(&c->limits->watched, l->watch, link);
+    free(l->watch);
+    l->watch = NULL;
+}
+
+void limit_free(struct kept *k)
+{
+    struct limits *all = k->core->limits;
+
+    if (!k->limit)
+        return;
+    unwatch(k->limit, k->core);
+    all->fresh -= !k->limit->has_cpu;
+    free(k->limit);
+    k->limit = NULL;
+    if (--all->n == 0)
+        timers_stop(&k->core->timers, &all->timer);
+}
+
+static void watch(struct kept *k, struct group_kept *group)
+{
+    struct limit_watch *w = k->limit->watch;
+
+    if (!w) {
+        w = k->limit->watch = xalloc(sizeof(*w));
+        w->kept = k;
+        TAILQ_INSERT_TAIL(&k->core->limits->watched, w, link);
+    }
+    w->group = group;
+}
+
+void limit_look(struct kept *k)
+{
+    struct core *c = k->core;
+    const struct proc_resource *may = &k->spec.resource;
+    struct group_kept *group = group_of(k);
+
+    if (!c->is_started || !c->hands->sample || !k->ident.pid || !core_is_known(k)) {
+        limit_free(k);
+        return;
+    }
+    if (!k->limit) {
+        k->limit = xalloc(sizeof(*k->limit));
+        c->limits->fresh++;
+        if (c->limits->n++ == 0)
+            timers_set(&c->timers, &c->limits->timer, c->now_ms + c->limits->interval_ms);
+    }
+    if (group || (k->hosted && (may->cpu_percent > 0 || may->mem_percent > 0)))
+        watch(k, group);
+    else
+        unwatch(k->limit, c);
+}
+
+static void ask(struct core *c, const struct kept *k)
+{
+    if (k->limit && !k->limit->watch)
+        c->hands->sample(c->arg, k->ident);
+}
+
+/* Those of whom nothing is known yet, so that whoever looks need not wait for long. */
+static void sample_fresh(struct core *c)
+{
+    struct map_entry *e;
+
+    for (size_t at = 0; (e = map_next(&c->kept, &at));) {
+        const struct kept *k = e->value;
+
+        if (k->limit && !k->limit->has_cpu)
+            ask(c, k);
+    }
+}
+
+/* Their share of this interval.  Where the map has moved some since the last one, they come a
+ * little earlier or later. */
+static void sample_others(struct core *c)
+{
+    struct limits *l = c->limits;
+    const struct map_entry *e;
+
+    for (l->owed += c->kept.n; l->owed >= OTHERS_EVERY; l->owed -= OTHERS_EVERY) {
+        e = map_next(&c->kept, &l->at);
+        if (!e) {
+            l->at = 0;
+            e = map_next(&c->kept, &l->at);
+        }
+        if (e)
+            ask(c, e->value);
+    }
+}
+
+static void on_tick(void *core)
+{
+    struct core *c = core;
+    struct limit_watch *w;
+
+    timers_set(&c->timers, &c->limits->timer, c->now_ms + c->limits->interval_ms);
+    group_judge(c);
+    TAILQ_FOREACH(w, &c->limits->watched, link)
+    c->hands->sample(c->arg, w->kept->ident);
+    if (c->limits->fresh)
+        sample_fresh(c);
+    sample_others(c);
+}
+
+/* ---- what was seen */
+
+static double percent_of_cpu(const struct limits *l, int64_t us, int64_t ms)
+{
+    return ms > 0 ? 100.0 * (double)us / ((double)ms * 1000 * (double)l->cores) : 0;
+}
+
+double limit_mem_percent(const struct kept *k)
+{
+    int64_t all = k->core->limits->mem_bytes;
+
+    return k->limit && all > 0 ? 100.0 * 1024 * k->limit->rss_kb / (double)all : 0;
+}
+
+static void set_has_cpu(struct kept *k, bool has_cpu)
+{
+    k->core->limits->fresh += k->limit->has_cpu;
+    k->limit->has_cpu = has_cpu;
+    k->core->limits->fresh -= has_cpu;
+}
+
+/* What a descendant had used that ended unseen is gone from the sum: then nothing is known of
+ * this interval, and the next one counts from here. */
+static void note(struct kept *k, const struct core_sample *s)
+{
+    struct limit *l = k->limit;
+    int64_t now_ms = k->core->now_ms, kb = s->rss_bytes / 1024;
+
+    set_has_cpu(k, l->is_seen);
+    if (!l->is_seen) {
+        l->first_ms = now_ms;
+        l->first_us = s->cpu_us;
+    } else if (s->cpu_us >= l->cpu_us) {
+        l->cpu_percent =
+            (float)percent_of_cpu(k->core->limits, s->cpu_us - l->cpu_us, now_ms - l->at_ms);
+    } else {
+        l->cpu_percent = 0;
+        l->first_us -= l->cpu_us - s->cpu_us; /* so that the average does not notice */
+    }
+    l->is_seen = true;
+    l->at_ms = now_ms;
+    l->cpu_us = s->cpu_us;
+    l->rss_kb = kb > UINT32_MAX ? UINT32_MAX : (uint32_t)kb;
+}
+
+static uint8_t whole(double percent)
+{
+    return percent > 100 ? 100 : (uint8_t)(percent + 0.5);
+}
+
+/* Those who watch from afar hear of what has moved by a percent of the machine, now and then. */
+static void tell(struct kept *k)
+{
+    struct limit *l = k->limit;
+    uint8_t cpu = whole(l->cpu_percent), mem = whole(limit_mem_percent(k));
+
+    l->untold += l->watch ? 1 : OTHERS_EVERY;
+    if (l->untold < OTHERS_EVERY)
+        return;
+    l->untold = 0;
+    if (cpu == l->told_cpu && mem == l->told_mem)
+        return;
+    l->told_cpu = cpu;
+    l->told_mem = mem;
+    core_tell_process(k);
+}
+
+/* ---- what it may use */
+
+bool limit_strike(struct strikes *s, double percent, double limit)
+{
+    if (limit <= 0 || percent <= limit) {
+        s->n = 0;
+        return false;
+    }
+    if (s->n == LIMIT_SAMPLES)
+        memmove(s->over, s->over + 1, sizeof(s->over) - sizeof(s->over[0]));
+    else
+        s->n++;
+    s->over[s->n - 1] = (float)percent;
+    return s->n == LIMIT_SAMPLES;
+}
+
+const char *limit_values(const struct strikes *s, char *to, size_t size)
+{
+    size_t n = 0;
+
+    for (unsigned i = 0; i < s->n && n < size; i++)
+        n += (size_t)snprintf(to + n, size - n, "%s%.1f", i ? ", " : "", (double)s->over[i]);
+    return to;
+}
+
+static int64_t grace_ms(const struct kept *k)
+{
+    int64_t check_ms = proc_policy_of(&k->spec).start_check_s * 1000;
+    int64_t grace_ms = k->core->limits->grace_ms;
+
+    return check_ms > grace_ms ? check_ms : grace_ms;
+}
+
+bool limit_may_stop(const struct kept *k)
+{
+    return k->hosted && k->wanted == PROC_RUNNING && k->ident.pid && !keep_is_in_work(k) &&
+           k->core->now_ms - k->begun_ms >= grace_ms(k);
+}
+
+static void stop_over(struct kept *k, const char *what, const struct strikes *s, double limit)
+{
+    char values[64], text[160];
+
+    snprintf(text, sizeof(text), "%s %s %% of the machine%s, its limit is %g %%", what,
+             limit_values(s, values, sizeof(values)), k->limit->watch->is_partial ? " or more" : "",
+             limit);
+    limit_stop(k, "process_resource_limit_exceed", text);
+}
+
+static void judge(struct kept *k)
+{
+    struct limit_watch *w = k->limit->watch;
+    const struct proc_resource *may = &k->spec.resource;
+    double cpu = (double)k->limit->cpu_percent;
+
+    if (!limit_may_stop(k))
+        w->cpu.n = w->mem.n = 0;
+    else if (k->limit->has_cpu && limit_strike(&w->cpu, cpu, may->cpu_percent))
+        stop_over(k, "cpu", &w->cpu, may->cpu_percent);
+    else if (limit_strike(&w->mem, limit_mem_percent(k), may->mem_percent))
+        stop_over(k, "mem", &w->mem, may->mem_percent);
+}
+
+/* Two names may stand for one process, which is asked about twice then. */
+static bool is_too_soon(const struct kept *k)
+{
+    return k->limit->is_seen &&
+           k->core->now_ms - k->limit->at_ms < k->core->limits->interval_ms / 2;
+}
+
+void limit_on_sample(struct kept *k, const struct core_sample *s)
+{
+    struct limit *l = k->limit;
+
+    if (!l || !s)
+        return; /* it can not be said now: neither over its limit nor under it */
+    if (l->start_ticks != k->ident.start_ticks) {
+        l->is_seen = false;
+        set_has_cpu(k, false);
+        l->start_ticks = k->ident.start_ticks;
+    }
+    if (is_too_soon(k))
+        return;
+    note(k, s);
+    tell(k);
+    if (!l->watch)
+        return;
+    l->watch->is_partial = s->is_partial;
+    judge(k);
+}
+
+/* ---- it is stopped */
+
+/* The process that was judged, and no other that has come since. */
+static struct op *new_stop(struct kept *k, int64_t number)
+{
+    struct op *op = op_new_ours(k, number, AIM_LIMIT);
+
+    op->old = k->ident;
+    op->command.spec.control.kill_cmd = ""; /* SIGKILL to all of it, whatever it may be */
+    return op;
+}
+
+struct op *limit_resume(struct kept *k)
+{
+    return new_stop(k, PROC_OP_STOP); /* only a stop command is ever in work */
+}
+
+void limit_stop(struct kept *k, const char *event, const char *text)
+{
+    struct limit_watch *w = k->limit->watch;
+
+    w->cpu.n = w->mem.n = 0;
+    core_tell_event(k, event, "%s is stopped: %s", k->meta.name, text);
+    k->cause.limit_s = k->core->wall_ms / 1000;
+    cause_set_text(&k->cause.limit_text, text);
+    book_process(k);
+    core_tell_process(k);
+    new_stop(k, *k->spec.control.stop_cmd ? PROC_OP_STOP : PROC_OP_KILL);
+    op_begin_next(k);
+}
+
+/* What a stop command has left of it must not use up the machine for ever. */
+void limit_on_done(struct kept *k, struct core_ident old, int64_t number, int code)
+{
+    struct core *c = k->core;
+    bool is_down = code == CODE_OK || code == CODE_NOT_RUNNING;
+
+    k->run = (struct core_ident){ 0 };
+    if (is_down && number == PROC_OP_STOP)
+        c->hands->signal(c->arg, old, SIGKILL, true);
+    if (is_down)
+        k->cause.limit_s = c->wall_ms / 1000; /* so its last exit is this one: why_write.c */
+    else if (number == PROC_OP_STOP && k->ident.pid)
+        new_stop(k, PROC_OP_KILL);
+    book_process(k);
+    core_tell_process(k);
+    op_begin_next(k);
+}
+
+/* ---- for those who look */
+
+void limit_fill_view(const struct kept *k, struct proc_view *v)
+{
+    const struct limit *l = k->limit;
+
+    if (!l || !l->is_seen || l->start_ticks != k->ident.start_ticks)
+        return;
+    v->mem_bytes = (int64_t)l->rss_kb * 1024;
+    v->mem_percent = limit_mem_percent(k);
+    if (!l->has_cpu)
+        return;
+    v->cpu_percent = (double)l->cpu_percent;
+    v->cpu_percent_avg =
+        percent_of_cpu(k->core->limits, l->cpu_us - l->first_us, l->at_ms - l->first_ms);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* run_facts.c - what the agent of this host has and uses: facts. */
+#include "base/mem.h"
+#include "cli/local.h"
+#include "cli/run.h"
+#include "cli/table.h"
+
+static const struct column columns[] = {
+    { TEXT_FACILITY, false },
+    { TEXT_USED, false },
+    { TEXT_INSTEAD, false },
+};
+
+static void put_lines(struct cli *cli, const struct local_facts *f)
+{
+    const char *link = text_get(cli->lang, !*f->servers   ? TEXT_FACTS_ALONE
+                                           : f->is_linked ? TEXT_FACTS_LINKED
+                                                          : TEXT_FACTS_AWAY);
+
+    out_line(&cli->out, TEXT_FACTS_AGENT,
+             TEXT_ARGS(f->agent_version, cli_count(cli, f->pid), *f->agent_id ? f->agent_id : "-"));
+    out_line(&cli->out, TEXT_FACTS_DATA, TEXT_ARGS(f->data_dir));
+    out_line(&cli->out, TEXT_FACTS_SERVER, TEXT_ARGS(*f->servers ? f->servers : "-", link));
+    out_line(&cli->out, TEXT_FACTS_PROCESSES,
+             TEXT_ARGS(cli_count(cli, f->processes), cli_count(cli, f->running),
+                       cli_count(cli, f->hosted), cli_count(cli, f->operations)));
+    if (*f->servers)
+        out_line(&cli->out, TEXT_FACTS_EVENTS, TEXT_ARGS(cli_count(cli, f->events)));
+}
+
+static void put_table(struct cli *cli, const struct local_facts *f)
+{
+    const struct local_fact *facts = f->facts.items;
+    struct table t;
+
+    table_init(&t, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < f->facts.n; i++) {
+        table_add(&t, STYLE_PLAIN, facts[i].name);
+        table_add_text(&t, facts[i].used ? STYLE_GOOD : STYLE_BAD, cli->lang,
+                       facts[i].used ? TEXT_YES : TEXT_NO);
+        table_add(
+            &t, STYLE_PLAIN,
+            facts[i].used ? "" : arena_printf(&t.arena, "%s (%s)", facts[i].instead, facts[i].why));
+    }
+    if (t.n_cells) {
+        out_puts(&cli->out, "\n");
+        table_put(&t, &cli->out);
+    }
+    table_done(&t);
+}
+
+int run_facts(struct cli *cli, struct err *err)
+{
+    struct local_facts facts;
+
+    if (local_get_facts(cli, &facts, err))
+        return -1;
+    if (cli->settings.json) {
+        cli_json(cli, &local_facts_shape, &facts);
+        return CLI_OK;
+    }
+    put_lines(cli, &facts);
+    put_table(cli, &facts);
+    return CLI_OK;
+}

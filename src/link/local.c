@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* local.c - the shapes of local.h. */
+#include "link/local.h"
+
+#include "base/mem.h"
+#include "model/rules.h"
+
+#define AT(type, member) .offset = offsetof(struct local_##type, member)
+
+enum { PAGE_MAX = 1000, FACTS_MAX = 64, TEXT_MAX_BYTES = 8192 };
+
+/* clang-format off */
+static const struct field operate_fields[] = {
+    { "op", .type = FIELD_INT, AT(operate, op), .flags = FIELD_REQUIRED, .doc = "what to do" },
+    { "meta", .type = FIELD_OBJ, AT(operate, meta), .flags = FIELD_REQUIRED, .sub = &proc_meta_shape,
+      .doc = "which process" },
+    { "spec", .type = FIELD_OBJ, AT(operate, spec), .sub = &proc_spec_shape, .doc = "how it is run" },
+    { 0 },
+};
+const struct shape local_operate_shape = { "local operation", sizeof(struct local_operate), operate_fields };
+
+static const struct field ask_fields[] = {
+    { "namespace", .type = FIELD_STR, AT(ask, space), .max = NAME_MAX_BYTES, .doc = "of these alone; empty: all" },
+    { "name", .type = FIELD_STR, AT(ask, name), .max = NAME_MAX_BYTES, .doc = "this one alone; empty: all" },
+    { 0 },
+};
+const struct shape local_ask_shape = { "local question", sizeof(struct local_ask), ask_fields };
+
+static const struct field processes_fields[] = {
+    { "agent_id", .type = FIELD_STR, AT(processes, agent_id), .max = ID_MAX_BYTES, .doc = "empty: it has none yet" },
+    { "is_last", .type = FIELD_BOOL, AT(processes, is_last), .doc = "the last page" },
+    { "list", .type = FIELD_LIST, AT(processes, list), .max = PAGE_MAX, .sub = &proc_view_shape,
+      .doc = "the processes" },
+    { 0 },
+};
+const struct shape local_processes_shape = { "local processes", sizeof(struct local_processes), processes_fields };
+
+static const struct field fact_fields[] = {
+    { "name", .type = FIELD_STR, AT(fact, name), .max = ID_MAX_BYTES, .doc = "of the kernel's facility" },
+    { "used", .type = FIELD_BOOL, AT(fact, used), .doc = "it is there, and used" },
+    { "why", .type = FIELD_STR, AT(fact, why), .max = TEXT_MAX_BYTES, .doc = "not: the reason" },
+    { "instead", .type = FIELD_STR, AT(fact, instead), .max = TEXT_MAX_BYTES, .doc = "not: what is done in its place" },
+    { 0 },
+};
+static const struct shape fact_shape = { "fact", sizeof(struct local_fact), fact_fields };
+
+static const struct field facts_fields[] = {
+    { "agent_version", .type = FIELD_STR, AT(facts, agent_version), .max = ID_MAX_BYTES, .doc = "of the program" },
+    { "agent_id", .type = FIELD_STR, AT(facts, agent_id), .max = ID_MAX_BYTES, .doc = "empty: it has none yet" },
+    { "pid", .type = FIELD_INT, AT(facts, pid), .doc = "of the agent" },
+    { "data_dir", .type = FIELD_STR, AT(facts, data_dir), .max = PATH_MAX_BYTES, .doc = "where its data is" },
+    { "boot_id", .type = FIELD_STR, AT(facts, boot_id), .max = ID_MAX_BYTES, .doc = "of the kernel" },
+    { "servers", .type = FIELD_STR, AT(facts, servers), .max = TEXT_MAX_BYTES, .doc = "empty: it has none" },
+    { "is_linked", .type = FIELD_BOOL, AT(facts, is_linked), .doc = "with one of them" },
+    { "processes", .type = FIELD_INT, AT(facts, processes), .doc = "that are known" },
+    { "running", .type = FIELD_INT, AT(facts, running), .doc = "of them" },
+    { "hosted", .type = FIELD_INT, AT(facts, hosted), .doc = "of them" },
+    { "operations", .type = FIELD_INT, AT(facts, operations), .doc = "that act now" },
+    { "events", .type = FIELD_INT, AT(facts, events), .doc = "that wait for the server" },
+    { "facts", .type = FIELD_LIST, AT(facts, facts), .max = FACTS_MAX, .sub = &fact_shape,
+      .doc = "what the kernel offers" },
+    { 0 },
+};
+const struct shape local_facts_shape = { "local facts", sizeof(struct local_facts), facts_fields };
+/* clang-format on */
+
+const struct shape *local_shape(unsigned type)
+{
+    switch (type) {
+    case LOCAL_OPERATE: return &local_operate_shape;
+    case LOCAL_LIST: return &local_ask_shape;
+    case LOCAL_FACTS: return &local_ask_shape;
+    case LOCAL_PROCESSES: return &local_processes_shape;
+    case LOCAL_FACTS_ARE: return &local_facts_shape;
+    case MESSAGE_TAKEN:
+    case MESSAGE_RESULT:
+    case MESSAGE_ERROR:
+    case MESSAGE_LOG_ASK:
+    case MESSAGE_LOG: return message_shape(type);
+    }
+    return NULL;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* sim_more.c - what processes of a host use.
+ *
+ * In some worlds there are limits, and every fourth process uses too much from its first
+ * moment to its last; when the world is calm none does, so that it comes to rest. */
+#include "sim/sim_more.h"
+
+#include "agent/core_use.h"
+#include "sim/sim_in.h"
+
+enum { INTERVAL_MS = 1500, GRACE_MS = 3000, MEM_BYTES = 1 << 30 };
+
+static bool has_limits(const struct sim *s)
+{
+    return s->o->seed % 3 == 0;
+}
+
+void sim_limit_spec(const struct sim *s, int key, struct proc_spec *spec)
+{
+    if (!has_limits(s) || key == 2)
+        return;
+    spec->has_resource = PRESENCE_GIVEN;
+    spec->resource.cpu_percent = 50;
+}
+
+void sim_limit_host(struct host *h)
+{
+    core_set_machine(h->core, 1, MEM_BYTES);
+    if (has_limits(h->sim))
+        core_set_limits(h->core, INTERVAL_MS, GRACE_MS);
+}
+
+static void on_sample(struct event *e)
+{
+    struct host *h = &e->sim->hosts[e->host];
+    bool burns = e->a % 4 == 0 && !e->sim->is_calm;
+    const struct core_sample s = { .cpu_us = e->sim->now_ms * (burns ? 900 : 1), .processes = 1 };
+
+    core_on_sample(h->core, (struct core_ident){ e->a, e->b }, sim_chance(e->sim, 5) ? NULL : &s,
+                   e->sim->now_ms);
+    host_wake(h);
+}
+
+void sim_hand_sample(void *host, struct core_ident ident)
+{
+    struct host *h = host;
+    struct event *e =
+        sim_later(h->sim, 1 + (int64_t)sim_below(h->sim, 50), h->n, h->life, on_sample);
+
+    e->a = ident.pid;
+    e->b = ident.start_ticks;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* sim_more.h - more hands of a simulated host's agent: what its processes use. */
+#ifndef SIM_SIM_MORE_H
+#define SIM_SIM_MORE_H
+
+#include "agent/core_hands.h"
+
+struct host;
+struct sim;
+
+void sim_limit_spec(const struct sim *s, int key, struct proc_spec *spec);
+void sim_limit_host(struct host *h); /* its core is there, and not started yet */
+void sim_hand_sample(void *host, struct core_ident ident);
+
+#endif

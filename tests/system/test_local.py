@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+"""Control from the host itself: holdfast --local, with a server in sight and without."""
+import getpass
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+
+import pytest
+
+from holdfast import TIMEOUT, bin_dir, wait_until
+from installation import Installation, end_all
+
+RUN = "exec ./proc-test --life-ms 120000"
+NOBODY = 65534
+
+
+class Host:
+    """One host: an agent, and processes that are scripts."""
+
+    def __init__(self, holdfast, folder, agent):
+        self.holdfast, self.folder, self.agent = holdfast, folder, agent
+        self.socket = agent / "control.sock"
+        self.env = {"HOME": folder, "XDG_CONFIG_HOME": "", "LC_ALL": "C", "TZ": "UTC",
+                    "HOLDFAST_LOCAL_SOCKET": self.socket}
+        self.pids = set()
+
+    def spec(self, name, start=RUN, **control):
+        place = self.folder / name
+        place.mkdir(exist_ok=True)
+        if not (place / "proc-test").exists():
+            shutil.copy(bin_dir().parents[1] / "tests/victim", place / "proc-test")
+        spec = {"identity": {"proc_name": "proc-test", "setup_path": str(place), "pid_path": str(place / "pid"),
+                             "user": getpass.getuser()},
+                "control": {"start_cmd": start, **control},
+                "monitor_policy": {"auto_type": 1, "start_check_secs": 1, "stop_check_secs": 1}}
+        path = self.folder / f"{name}.json"
+        path.write_text(json.dumps(spec), encoding="utf-8")
+        return path
+
+    def cli(self, *args, code=0):
+        p = self.holdfast.run("holdfast", "--local", *args, env=self.env, timeout=3 * TIMEOUT)
+        assert p.process.returncode == code, (args, p.out, p.err)
+        return p
+
+    def json(self, *args, code=0):
+        return json.loads(self.cli(*args, "--json", code=code).out)
+
+    def processes(self):
+        found = {p["process"]["name"]: p["process"] for p in self.json("ps")["processes"]}
+        self.pids |= {p["pid"] for p in found.values() if p["pid"] > 1}
+        return found
+
+    def start(self, name, start=RUN, **control):
+        said = self.cli("start", "ns/" + name, "--spec", self.spec(name, start, **control))
+        self.processes()
+        return said
+
+
+@pytest.fixture
+def alone(holdfast, tmp_path):
+    """An agent that knows of no server."""
+    agent = tmp_path / "agent"
+    host = Host(holdfast, tmp_path, agent)
+    host.program = holdfast.start("holdfast-agent", "--data-dir", agent)
+    host.program.wait_log(text="ready")
+    yield host
+    end_all(host.pids)
+
+
+@pytest.fixture
+def linked(holdfast, tmp_path):
+    home = Installation(holdfast, tmp_path)
+    host = Host(holdfast, tmp_path, home.add_agent().folder)
+    host.home = home
+    yield host
+    end_all(host.pids)
+
+
+def test_an_agent_without_a_server_is_controlled_from_its_host(alone):
+    assert "no server" in alone.program.out
+    assert "no processes on this host yet" in alone.cli("ps").out
+    assert alone.start("web", f"echo hello; {RUN} > /dev/null").out.startswith("start ns/web: 1 of 1 done")
+    alone.start("db")
+    table = alone.cli("ps").out.splitlines()
+    assert table[0].split() == ["HOST", "PROCESS", "WANTED", "STATE", "PID", "HOSTED", "RESTARTS", "UPTIME", "WHY"]
+    assert [line.split()[:2] for line in table[1:]] == [[socket.gethostname(), "ns/db"], [socket.gethostname(), "ns/web"]]
+    assert alone.cli("logs", "web").out == "hello\n"
+    assert "running" in alone.cli("why", "ns:web").out
+    assert alone.cli("stop", "web", "db").out.startswith("stop ns/web ns/db: 2 of 2 done")
+    assert {n: (p["status"], p["hosted"]) for n, p in alone.processes().items()} == \
+        {"web": (2, False), "db": (2, False)}
+    assert "as wanted" in alone.cli("why", "web").out
+    assert alone.json("start", "web", "--no-wait")["items"] == 1
+    wait_until(lambda: alone.processes()["web"]["hosted"], "it has started, waited for or not")
+    task = alone.json("query", "web")
+    assert (task["user"], task["failed"], task["items"][0]["code"]) == (getpass.getuser(), 0, 0)
+    assert task["items"][0]["process"]["pid"] == alone.processes()["web"]["pid"]
+
+
+def test_mistakes_are_named(alone):
+    alone.start("web")
+    assert alone.cli("stop", "wbe", code=1).err.strip().endswith("did you mean web?")
+    assert "no such process on this host" in alone.cli("reload", "other/thing", code=1).err
+    assert "827 NO_COMMAND" in alone.cli("reload", "web", code=1).out
+    assert "not with --local" in alone.cli("host", "list", code=2).err
+    assert "not with --local" in alone.cli("ps", "--host", "1.2.3.4", code=2).err
+    other = alone.holdfast.run("holdfast", "--local=/nowhere/sock", "ps", "--json", env=alone.env)
+    assert other.process.returncode == 3
+    assert "is holdfast-agent running?" in other.err
+    assert json.loads(other.out)["error"]["code"]
+    facts = alone.holdfast.run("holdfast", "facts", env=alone.env)
+    assert facts.process.returncode == 2 and "only with --local" in facts.err
+    alone.env["HOLDFAST_LANG"] = "zh"
+    assert "本机没有这个进程" in alone.cli("stop", "wbe", code=1).err
+
+
+def test_facts_say_what_is_used_and_what_in_its_place(alone):
+    alone.start("web")
+    facts = alone.json("facts")
+    assert (facts["pid"], facts["servers"], facts["is_linked"]) == (alone.program.pid, "", False)
+    assert (facts["processes"], facts["running"], facts["hosted"]) == (1, 1, 1)
+    assert facts["data_dir"] == str(alone.agent)
+    rows = {f["name"]: f for f in facts["facts"]}
+    assert {"pidfd", "cgroup", "inotify"} <= set(rows)
+    assert all(f["used"] or (f["why"] and f["instead"]) for f in rows.values()), rows
+    assert "controlled by holdfast --local alone" in alone.cli("facts").out
+
+
+def test_the_server_is_gone_and_all_goes_on(linked):
+    linked.start("web", f"echo one; {RUN} > /dev/null")
+    linked.home.kill()
+    pid = linked.processes()["web"]["pid"]
+    follow = linked.holdfast.start("holdfast", "--local", "logs", "-f", "web", env=linked.env)
+    follow.wait_until(lambda: follow.out == "one\n", "what was said is shown")
+    linked.cli("restart", "web")
+    follow.wait_until(lambda: follow.out == "one\none\n", "and what is said now")
+    follow.signal(signal.SIGINT)
+    assert follow.wait() == 0
+    assert linked.processes()["web"]["pid"] not in (pid, -1)
+    assert not linked.json("facts")["is_linked"]
+    linked.cli("stop", "web")
+    linked.home.start()
+    texts = wait_until(lambda: [e["data"][0]["event"]["content"] for e in linked.home.events("process_local_operation")]
+                       if len(linked.home.events("process_local_operation")) == 3 else None,
+                       "the server hears of all three", 60)
+    user = getpass.getuser()
+    assert texts == [f"{user} asked on the host itself to {op} ns:web: success" for op in ("start", "restart", "stop")]
+    row = wait_until(lambda: [p for p in linked.home.processes(name="web") if p["online"]], "it is back", 60)[0]
+    assert (row["process"]["status"], row["process"]["hosted"]) == (2, False)
+    wait_until(lambda: linked.json("facts")["is_linked"] and linked.json("facts")["events"] == 0, "nothing waits")
+
+
+def test_operations_of_server_and_host_are_done_in_their_order(linked):
+    spec = json.loads(linked.spec("web", "sleep 2; " + RUN).read_text(encoding="utf-8"))
+    body = {"operation": "start", "namespace": "ns", "name": "web", "hosts": ["127.0.0.1"], "spec": spec}
+    linked.home.v1("POST", "/v1/operations", body)
+    wait_until(lambda: "web" in linked.processes() or linked.json("facts")["operations"], "it has begun")
+    stopped = linked.json("kill", "ns/web", "--spec", linked.folder / "web.json")
+    assert stopped["items"][0]["code"] == 0, stopped
+    assert linked.processes()["web"]["status"] == 2
+    assert linked.home.v1("GET", "/v1/status")["open_tasks"] == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_others_are_kept_out(alone):
+    program = alone.folder / "holdfast"
+    shutil.copy(bin_dir() / "holdfast", program)
+
+    def ask():
+        return subprocess.run([str(program), f"--local={alone.socket}", "ps"], user=NOBODY, group=NOBODY,
+                              extra_groups=[], capture_output=True, text=True, timeout=60, check=False,
+                              env={"LC_ALL": "C"}, cwd="/")
+    for folder in [alone.folder, *alone.folder.parents]:
+        if not folder.stat().st_mode & 0o001:
+            os.chmod(folder, 0o755)
+    said = ask()
+    assert said.returncode == 3 and "Permission denied: root may control this host's agent" in said.stderr, said
+    os.chmod(alone.agent, 0o755)  # whatever others have made of the modes
+    os.chmod(alone.socket, 0o666)
+    said = ask()
+    assert said.returncode == 3, said
+    assert f"the agent of this host refused: uid {NOBODY} may not control this agent" in said.stderr
+    assert alone.program.logs(text="local control refused", uid=NOBODY)
+
+
+def test_a_flood_costs_others_nothing(linked):
+    """Connections that stall hold every place, others pour in bytes; the server's operations go on."""
+    stalled = []
+    for _ in range(40):
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        s.connect(str(linked.socket))
+        stalled.append(s)
+    noise = subprocess.Popen(["/usr/bin/python3", "-c", """
+import socket, sys
+while True:
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    s.settimeout(5)
+    try:
+        s.connect(sys.argv[1])
+        s.sendall(b"x" * 100000)
+    except OSError:
+        pass
+    s.close()
+""", str(linked.socket)])
+    try:
+        spec = json.loads(linked.spec("web").read_text(encoding="utf-8"))
+        body = {"operation": "start", "namespace": "ns", "name": "web", "hosts": ["127.0.0.1"], "spec": spec}
+        task = linked.home.v1("POST", "/v1/operations", body)["task_id"]
+        view = wait_until(lambda: (t := linked.home.v1("GET", f"/v1/tasks/{task}"))["left"] == 0 and t, "it is done", 60)
+        assert view["failed"] == 0, view
+        assert linked.home.online("127.0.0.1")
+    finally:
+        noise.kill()
+        noise.wait()
+        for s in stalled:
+            s.close()
+
+    def is_served():  # those that were let go may not be counted out yet
+        return linked.holdfast.run("holdfast", "--local", "ps", env=linked.env, timeout=TIMEOUT).process.returncode == 0
+    wait_until(is_served, "it is served again")
+    assert linked.processes()["web"]["status"] == 1
+
+
+def test_after_kill_9_the_next_agent_serves_the_same_socket(alone):
+    alone.start("web")
+    pid = alone.processes()["web"]["pid"]
+    alone.program.kill()
+    assert alone.socket.exists()
+    assert "is holdfast-agent running?" in alone.cli("ps", code=3).err
+    again = alone.holdfast.start("holdfast-agent", "--data-dir", alone.agent)
+    again.wait_log(text="ready")
+    assert alone.processes()["web"]["pid"] == pid
+
+
+def test_the_socket_is_there_after_an_upgrade_in_place(alone):
+    alone.start("web")
+    alone.program.signal(signal.SIGUSR2)
+    alone.program.wait_until(lambda: len(alone.program.logs(text="ready")) == 2, "the new program is ready", 60)
+    assert alone.json("facts")["pid"] == alone.program.pid
+    assert alone.cli("stop", "web").out.startswith("stop ns/web: 1 of 1 done")
+
+
+def test_a_wait_has_an_end_and_the_operation_goes_on(alone):
+    spec = alone.spec("web", f"until test -e go; do sleep 0.05; done; {RUN}")
+    late = alone.cli("start", "ns/web", "--spec", spec, "--timeout", "1", code=1)
+    assert late.out.startswith("start ns/web: 1 of 1 have not ended after 1s; they go on")
+    waits = alone.holdfast.start("holdfast", "--local", "kill", "ns/web", "--spec", spec, env=alone.env)
+    wait_until(lambda: alone.program.logs(text="an operation by somebody on this host", op=9), "it waits behind the start")
+    waits.signal(signal.SIGINT)
+    assert waits.wait() == 128 + signal.SIGINT
+    assert "not waited for any longer" in waits.out
+    lost = alone.holdfast.start("holdfast", "--local", "query", "ns/web", "--spec", spec, env=alone.env)
+    wait_until(lambda: alone.program.logs(text="an operation by somebody on this host", op=2), "it waits, too")
+    alone.program.kill()
+    assert lost.wait() == 3
+    assert "closed the connection before it answered" in lost.err
+    (alone.folder / "web/go").touch()
+    again = alone.holdfast.start("holdfast-agent", "--data-dir", alone.agent)
+    again.wait_log(text="ready")
+    wait_until(lambda: alone.processes().get("web", {}).get("status") == 2 and alone.json("facts")["operations"] == 0
+               and alone.json("facts")["events"] == 2, "all were carried out in their order", 60)

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/* What a spec may ask for beyond the contract: exit codes that are fine, tries for ever, how
+ * long a stop waits; and what the host's policy does not let happen. */
+#include "tests/lib/core_rig.h"
+
+static struct proc_number codes[] = { { 0 }, { 3 } };
+
+static struct message_command expecting(int64_t op, const char *name)
+{
+    struct message_command m = rig_command(op, name);
+
+    m.spec.extra.exit_codes = (struct list){ codes, ARRAY_LEN(codes) };
+    return m;
+}
+
+static void begin(const struct message_command *m, int64_t code)
+{
+    rig_tell(m);
+    rig_pass(6000);
+    assert_int_equal(rig_code(m->item), code);
+}
+
+/* A hosted process that takes 0 and 3 for a good end. */
+static struct rig_proc *host_expecting(void)
+{
+    struct message_command m = expecting(PROC_OP_START, "p");
+
+    begin(&m, CODE_OK);
+    return rig_proc("p");
+}
+
+/* ---- exit codes */
+
+static void what_ends_as_expected_is_left_alone(void **state)
+{
+    static const struct {
+        bool has_codes;
+        int status;
+        bool is_left;
+    } cases[] = {
+        { true, 0, true },
+        { true, 3, true },
+        { true, 1, false },
+        { true, 255, false },
+        { true, CORE_STATUS_UNKNOWN, false },
+        { true, CORE_SIGNALED + 3, false },
+        { true, CORE_DUMPED + 3, false },
+        { false, 0, false },
+        { false, 3, false },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct message_command m;
+
+        rig_set_up(state);
+        m = cases[i].has_codes ? expecting(PROC_OP_START, "p") : rig_command(PROC_OP_START, "p");
+        begin(&m, CODE_OK);
+        rig_die(rig_proc("p"), cases[i].status);
+        rig_pass(600 * 1000);
+        assert_int_equal(rig_proc("p")->runs, cases[i].is_left ? 1 : 2);
+        assert_int_equal(rig_cause("p")->has_finished, cases[i].is_left);
+        assert_true(rig_proc("p")->view.hosted);
+        assert_int_equal(rig_count_events("process_cancel_restart"), 0);
+        rig_tear_down(state);
+    }
+}
+
+static void what_has_ended_as_expected_is_kept_again_once_it_is_started(void **state)
+{
+    struct rig_proc *p = host_expecting();
+    struct message_command m = expecting(PROC_OP_START, "p");
+
+    (void)state;
+    rig_die(p, 3);
+    rig_settle();
+    assert_int_equal(rig_cause("p")->exit_code, 3);
+    begin(&m, CODE_OK);
+    assert_false(rig_cause("p")->has_finished);
+    rig_die(p, 1);
+    rig_pass(6000);
+    assert_int_equal(p->runs, 3);
+}
+
+static void or_hosted_anew(void **state)
+{
+    struct rig_proc *p = host_expecting();
+    struct message_command m = expecting(PROC_OP_HOST, "p");
+
+    (void)state;
+    rig_die(p, 0);
+    rig_pass(60 * 1000);
+    assert_int_equal(p->runs, 1);
+    begin(&m, CODE_OK);
+    assert_int_equal(p->runs, 2);
+    assert_true(p->pid > 0);
+}
+
+static void or_the_host_comes_up_but_not_the_agent(void **state)
+{
+    struct rig_proc *p = host_expecting();
+
+    (void)state;
+    rig_die(p, 0);
+    rig_settle();
+    rig_crash(true);
+    rig_pass(60 * 1000);
+    assert_int_equal(p->runs, 1);
+    assert_true(rig_cause("p")->has_finished);
+    rig_crash(false);
+    rig_pass(6000);
+    assert_int_equal(p->runs, 2);
+}
+
+static void an_end_that_was_asked_for_is_no_end_by_itself(void **state)
+{
+    struct rig_proc *p = host_expecting();
+    int64_t item = rig_operate(PROC_OP_STOP, "p");
+
+    (void)state;
+    p->ignores_term = true;
+    rig_settle();
+    rig_die(p, 3);
+    rig_pass(1000);
+    assert_int_equal(rig_code(item), CODE_OK);
+    assert_false(rig_cause("p")->has_finished);
+    assert_int_equal(p->view.wanted, PROC_STOPPED);
+}
+
+/* It lives for two seconds of the five that a start is watched for. */
+static void what_has_done_its_work_right_after_a_restart_is_not_pulled_up_again(void **state)
+{
+    struct rig_proc *p = host_expecting();
+
+    (void)state;
+    rig_die(p, 1);
+    rig_pass(2000);
+    assert_int_equal(p->runs, 2);
+    rig_die(p, 3);
+    rig_pass(600 * 1000);
+    assert_int_equal(p->runs, 2);
+    assert_true(rig_cause("p")->has_finished);
+    assert_int_equal(rig_cause("p")->failed_code, 0);
+    assert_int_equal(rig_count_events("process_restart_failed"), 0);
+}
+
+static void a_command_that_ends_as_expected_has_succeeded(void **state)
+{
+    static const struct {
+        bool has_codes;
+        int status;
+        int64_t code;
+    } cases[] = {
+        { true, 0, CODE_OK },      { true, 3, CODE_OK },
+        { true, 4, CODE_COMMAND }, { true, CORE_SIGNALED + 3, CODE_COMMAND },
+        { false, 0, CODE_OK },     { false, 3, CODE_COMMAND },
+    };
+
+    (void)state;
+    host_expecting();
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct message_command m = expecting(PROC_OP_RELOAD, "p");
+
+        m.spec.control.reload_cmd = "reload";
+        if (!cases[i].has_codes)
+            m.spec.extra.exit_codes.n = 0;
+        rig_proc("p")->status = cases[i].status;
+        begin(&m, cases[i].code);
+    }
+}
+
+static void and_so_has_what_runs_once(void **state)
+{
+    struct message_command m = expecting(PROC_OP_START, "p");
+
+    (void)state;
+    m.spec.has_policy = m.spec.policy.has_kind = PRESENCE_GIVEN;
+    m.spec.policy.kind = PROC_RUN_ONCE;
+    rig_proc("p")->status = 3;
+    begin(&m, CODE_OK);
+    assert_true(rig_cause("p")->has_finished);
+    assert_int_equal(rig_cause("p")->exit_code, 3);
+}
+
+/* ---- tries */
+
+static struct message_command trying(const char *name, int64_t interval_s, int64_t max_s)
+{
+    struct message_command m = rig_command(PROC_OP_START, name);
+
+    m.spec.has_policy = PRESENCE_GIVEN;
+    m.spec.policy.has_interval = m.spec.policy.has_retries = PRESENCE_GIVEN;
+    m.spec.policy.start_interval_s = interval_s;
+    m.spec.policy.start_retries = 1;
+    m.spec.extra.keep_trying = true;
+    if (max_s)
+        m.spec.extra.max_interval_s = max_s;
+    return m;
+}
+
+/* Seconds from one try to the next. */
+static int64_t next_try_s(struct rig_proc *p)
+{
+    int64_t from_ms = rig.now_ms;
+
+    for (int runs = p->runs; p->runs == runs;) {
+        assert_true(rig.now_ms - from_ms < 1000 * 1000);
+        rig_pass(RIG_STEP_MS);
+    }
+    return (rig.now_ms - from_ms) / 1000;
+}
+
+static void tries_for_ever_come_ever_more_seldom(void **state)
+{
+    static const struct {
+        int64_t interval_s, max_s;
+        int64_t apart_s[8];
+    } cases[] = {
+        { 10, 60, { 10, 20, 40, 60, 60, 60 } },
+        { 10, 0, { 10, 20, 40, 80, 160, 300, 300, 300 } },
+        { 1, 5, { 1, 2, 4, 5, 5 } },
+        { 30, 10, { 30, 30, 30 } },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct message_command m;
+        struct rig_proc *p;
+
+        rig_set_up(state);
+        m = trying("p", cases[i].interval_s, cases[i].max_s);
+        p = rig_proc("p");
+        begin(&m, CODE_OK);
+        p->status = 1;
+        rig_die(p, 1);
+        rig_settle();
+        assert_int_equal(p->runs, 2); /* the first at once */
+        for (size_t t = 0; t < ARRAY_LEN(cases[i].apart_s) && cases[i].apart_s[t]; t++) {
+            int64_t in_s = rig_cause("p")->next_try_s - rig.wall_ms / 1000;
+
+            assert_in_range(in_s, cases[i].apart_s[t] - 1, cases[i].apart_s[t]);
+            assert_int_equal(next_try_s(p), cases[i].apart_s[t]);
+        }
+        assert_true(p->view.hosted);
+        rig_tear_down(state);
+    }
+}
+
+static void five_minutes_of_running_make_them_begin_anew(void **state)
+{
+    struct message_command m = trying("p", 10, 0);
+    struct rig_proc *p = rig_proc("p");
+
+    (void)state;
+    begin(&m, CODE_OK);
+    p->status = 1;
+    rig_die(p, 1);
+    rig_pass(100 * 1000);
+    p->status = 0;
+    rig_pass(500 * 1000);
+    assert_true(p->pid > 0);
+    p->status = 1;
+    rig_die(p, 1);
+    rig_settle();
+    assert_int_equal(next_try_s(p), 10);
+}
+
+/* ---- a stop */
+
+static void a_signal_has_as_long_as_the_spec_says(void **state)
+{
+    static const struct {
+        int64_t wait_s, kill_s;
+    } cases[] = { { 7, 7 }, { 90, 90 }, { 0, 60 } };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct message_command m;
+        struct rig_proc *p;
+
+        rig_set_up(state);
+        p = host_expecting();
+        p->ignores_term = true;
+        m = rig_command(PROC_OP_STOP, "p");
+        m.spec.extra.stop_wait_s = cases[i].wait_s;
+        rig_tell(&m);
+        rig_pass(cases[i].kill_s * 1000 - 200);
+        assert_int_equal(p->signals, 1);
+        rig_pass(400);
+        assert_int_equal(p->signals, 2);
+        assert_int_equal(rig_code(m.item), CODE_OK);
+        rig_tear_down(state);
+    }
+}
+
+static void a_kill_does_not_wait_for_a_stop(void **state)
+{
+    struct message_command m = rig_command(PROC_OP_KILL, "p");
+
+    (void)state;
+    host_expecting();
+    m.spec.extra.stop_wait_s = 1;
+    begin(&m, CODE_OK);
+    assert_int_equal(rig_proc("p")->signals, 1);
+}
+
+/* ---- policy */
+
+static void what_is_forbidden_is_not_begun(void **state)
+{
+    static const struct {
+        int64_t op;
+        const char *forbids;
+        int64_t code;
+    } cases[] = {
+        { PROC_OP_START, "start", CODE_DENIED },   { PROC_OP_START, "root", CODE_DENIED },
+        { PROC_OP_START, "health", CODE_DENIED },  { PROC_OP_HOST, "start", CODE_DENIED },
+        { PROC_OP_HOST, "kill", CODE_DENIED },     { PROC_OP_RESTART, "start", CODE_DENIED },
+        { PROC_OP_RESTART, "stop", CODE_DENIED },  { PROC_OP_STOP, "stop", CODE_DENIED },
+        { PROC_OP_STOP, "root", CODE_DENIED },     { PROC_OP_STOP, "start", CODE_OK },
+        { PROC_OP_KILL, "kill", CODE_DENIED },     { PROC_OP_KILL, "root", CODE_DENIED },
+        { PROC_OP_RELOAD, "reload", CODE_DENIED }, { PROC_OP_RELOAD, "root", CODE_DENIED },
+        { PROC_OP_RELOAD, "start", CODE_OK },      { PROC_OP_UNHOST, "root", CODE_OK },
+        { PROC_OP_QUERY, "root", CODE_OK },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct message_command m;
+        struct rig_proc *p;
+        int runs, signals;
+
+        rig_set_up(state);
+        p = host_expecting();
+        if (cases[i].op == PROC_OP_START)
+            rig_operate(PROC_OP_STOP, "p");
+        rig_pass(6000);
+        runs = p->runs;
+        signals = p->signals;
+        m = rig_command(cases[i].op, "p");
+        m.spec.control =
+            (struct proc_control){ "start", "stop", "restart", "reload", "kill", "", "health" };
+        rig.forbids = cases[i].forbids;
+        begin(&m, cases[i].code);
+        if (cases[i].code != CODE_DENIED) {
+            rig_tear_down(state);
+            continue;
+        }
+        assert_int_equal(p->runs, runs);
+        assert_int_equal(p->signals, signals);
+        assert_string_equal(rig_result(m.item)->text + strlen("policy: not "), cases[i].forbids);
+        assert_int_equal(rig_cause("p")->failed_code, CODE_DENIED);
+        rig_tear_down(state);
+    }
+}
+
+static void a_stop_by_a_signal_is_asked_about_too(void **state)
+{
+    struct message_command m = rig_command(PROC_OP_STOP, "p");
+
+    (void)state;
+    host_expecting();
+    rig.forbids = "root";
+    begin(&m, CODE_DENIED);
+    assert_int_equal(rig_proc("p")->signals, 0);
+    assert_true(rig_proc("p")->view.hosted);
+}
+
+static void a_hosted_process_that_is_forbidden_stays_down_until_it_is_allowed(void **state)
+{
+    struct rig_proc *p = host_expecting();
+
+    (void)state;
+    rig.forbids = "start";
+    rig_die(p, 1);
+    rig_pass(600 * 1000);
+    assert_int_equal(p->runs, 1);
+    assert_true(p->view.hosted);
+    assert_int_equal(rig_count_events("process_restart_failed"), 1);
+    assert_int_equal(rig_cause("p")->failed_code, CODE_DENIED);
+    assert_string_equal(rig_cause("p")->failed_text, "policy: not start");
+    assert_int_equal(rig_cause("p")->tries, 0);
+    core_on_policy(rig.core, rig.now_ms);
+    rig_pass(6000);
+    assert_int_equal(p->runs, 1);
+    assert_int_equal(rig_count_events("process_restart_failed"), 2);
+    rig.forbids = NULL;
+    rig_pass(600 * 1000);
+    assert_int_equal(p->runs, 1);
+    core_on_policy(rig.core, rig.now_ms);
+    rig_pass(6000);
+    assert_int_equal(p->runs, 2);
+    assert_true(p->pid > 0);
+    assert_int_equal(rig_cause("p")->failed_code, 0);
+}
+
+/* By the policy, or because the agent is not root: the next try would end as the first. */
+static void a_refusal_right_before_the_start_is_final_too(void **state)
+{
+    struct rig_proc *p = host_expecting();
+
+    (void)state;
+    err_set(&p->failure, CODE_DENIED, "policy.paths: no");
+    rig_die(p, 1);
+    rig_pass(600 * 1000);
+    assert_int_equal(p->runs, 2);
+    assert_int_equal(rig_count_events("process_restart_failed"), 1);
+    assert_true(p->view.hosted);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_ends_as_expected_is_left_alone),
+        RIG_TEST(what_has_ended_as_expected_is_kept_again_once_it_is_started),
+        RIG_TEST(or_hosted_anew),
+        RIG_TEST(or_the_host_comes_up_but_not_the_agent),
+        RIG_TEST(an_end_that_was_asked_for_is_no_end_by_itself),
+        RIG_TEST(what_has_done_its_work_right_after_a_restart_is_not_pulled_up_again),
+        RIG_TEST(a_command_that_ends_as_expected_has_succeeded),
+        RIG_TEST(and_so_has_what_runs_once),
+        cmocka_unit_test(tries_for_ever_come_ever_more_seldom),
+        RIG_TEST(five_minutes_of_running_make_them_begin_anew),
+        cmocka_unit_test(a_signal_has_as_long_as_the_spec_says),
+        RIG_TEST(a_kill_does_not_wait_for_a_stop),
+        cmocka_unit_test(what_is_forbidden_is_not_begun),
+        RIG_TEST(a_stop_by_a_signal_is_asked_about_too),
+        RIG_TEST(a_hosted_process_that_is_forbidden_stays_down_until_it_is_allowed),
+        RIG_TEST(a_refusal_right_before_the_start_is_final_too),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
