@@ -213,6 +213,7 @@ class Home:
         token = self.folder / "token"
         token.touch(mode=0o600)
         token.write_text(self.admin("POST", "/v1/tokens", {"cloud_id": 0, "biz_id": 2})["token"] + "\n")
+        os.sync()  # a program that was just built is dirty memory of who runs it until it is on the disk
         self.agent = self.launch("holdfast-agent", "--data-dir", self.folder / "agent",
                                  "--servers", f"127.0.0.1:{self.link_port}", "--join-token-file", token,
                                  "--ip", IP, "--log-file", self.folder / "agent.log")

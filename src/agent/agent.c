@@ -485,7 +485,7 @@ static int open_hands(struct agent *a, struct err *err)
     if (procfs_boot_id(a->boot_id, err) || spawner_new(a->boot_id, &a->spawner, err) ||
         outlog_open(output, &a->outlog, err) || help_new(a, on_job, NULL, &a->syncs, err) ||
         help_new(a, on_job, NULL, &a->lookups, err) || samples_new(a, &a->samples, err) ||
-        loop_on_signal(a->loop, SIGCHLD, on_child, a, err))
+        watch_open(a, err) || loop_on_signal(a->loop, SIGCHLD, on_child, a, err))
         result = -1;
     else if (open_starters(a, err))
         result = -1;

@@ -18,7 +18,7 @@ enum {
     SLOW_MS = 60 * 1000, /* where the kernel tells nothing */
     READS_AT_ONCE = 4,   /* on their way to the thread */
     LEAVE_MS = 1000,     /* at the end: for one that reads a dead disk */
-    NEWS_MAX = 64,       /* reads of the kernel's news in one go */
+    NEWS_MAX = 4,        /* reads of the kernel's news in one go: each looks at all files */
     WANTED = IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB |
              IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR,
     GONE = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT,

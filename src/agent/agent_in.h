@@ -71,6 +71,7 @@ struct agent {
     struct map ended;      /* children that are still to be reaped: by pid's bytes */
     struct map unclaimed;  /* commands of an agent before us, not held yet: by pid's bytes */
     struct map runs_held;  /* those of them that are commands, by the run's bytes */
+    struct crowd *crowd;   /* of those that are attached */
     TAILQ_HEAD(, held) unwatched;
     struct act_list acts, runs, starting, checks;
     struct help *starters[STARTERS];

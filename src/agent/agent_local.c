@@ -18,7 +18,7 @@
 #include "wire/frame.h"
 #include "wire/listen.h"
 
-/* Connections at once, of all and of one user; bytes of a question; bytes of answers that
+/* Connections at once, of all but root and of one user; bytes of a question; bytes of answers that
  * nobody has read yet. */
 enum { GUESTS_MAX = 64, GUESTS_OF_ONE = 32, ASK_MAX = 256 * 1024, UNREAD_MAX = 8 << 20 };
 
@@ -361,6 +361,16 @@ static size_t count_of(const struct local *l, uid_t uid)
     return n;
 }
 
+/* Root has some of his own, so that members of the group do not keep him out. */
+static bool has_room(const struct local *l, uid_t uid)
+{
+    size_t of_root = count_of(l, 0);
+
+    if (uid == 0)
+        return of_root < GUESTS_OF_ONE;
+    return l->n - of_root < GUESTS_MAX && count_of(l, uid) < GUESTS_OF_ONE;
+}
+
 /* Without a word from him: he holds nothing of ours. */
 static void turn_away(int fd, int code, const char *text)
 {
@@ -410,7 +420,7 @@ static void on_accept(void *local, int fd, const struct address *peer)
         turn_away_stranger(l, fd, who.uid);
         return;
     }
-    if (l->n >= GUESTS_MAX || count_of(l, who.uid) >= GUESTS_OF_ONE) {
+    if (!has_room(l, who.uid)) {
         turn_away(fd, ERR_LIMIT, "too many connections at once: try again");
         return;
     }

@@ -18,20 +18,23 @@
 #include "base/sys_sender.h"
 
 enum {
-    WORDS_MAX = 64,     /* that nobody could place yet */
-    TRIES = 30,         /* to do so, */
-    TRY_MS = 100,       /* so far apart */
+    WORDS_MAX = 128,    /* that nobody could place yet, */
+    WORDS_OF_ONE = 32,  /* of them of one user: anybody on the host can say something */
+    TRIES = 30,         /* to place them, */
+    TRY_MS = 100,       /* so far apart, */
+    NAME_TRIES = 5,     /* by name, which costs more, only each fifth time */
     ANCESTORS_MAX = 32, /* of a sender that are looked at */
     TEXT_MAX = 4096,    /* bytes of a datagram */
-    READS_MAX = 64,     /* datagrams in one go */
+    READS_MAX = 16,     /* datagrams in one go */
     NAME_BYTES = 8,
 };
 
-/* A process and those above it, up to us, and its session; the first is it. */
+/* A process and those above it, up to us, its session and whose it is; the first is it. */
 struct line {
     struct core_ident idents[ANCESTORS_MAX];
     int n;
     int64_t session;
+    uid_t uid;
 };
 
 struct word {
@@ -63,6 +66,8 @@ static void read_line(int64_t pid, struct line *ret)
     struct err ignored; /* whoever is gone is of nobody */
 
     *ret = (struct line){ 0 };
+    if (pid <= 1 || pid > INT32_MAX || procfs_uid((pid_t)pid, &ret->uid, &ignored))
+        return;
     while (pid > 1 && pid != getpid() && ret->n < ANCESTORS_MAX &&
            !procfs_stat((pid_t)pid, &st, &ignored)) {
         if (!ret->n)
@@ -81,15 +86,24 @@ static bool has(const struct line *line, struct core_ident ident)
     return false;
 }
 
-static bool is_in_cgroup(const struct agent *a, const struct core_unready *u, int64_t pid)
+/* Read once, however many are waited for; "": none of ours. */
+static void read_cgroup(const struct agent *a, const struct line *line, char to[PROCFS_PATH_SIZE])
 {
-    char file[OUTLOG_NAME_SIZE], path[PROCFS_PATH_SIZE];
-    struct arena arena = { 0 };
     struct err ignored; /* then it is not known to be */
+
+    if (!line->n || !cgroups_are_used(a->cgroups) ||
+        procfs_cgroup((pid_t)line->idents[0].pid, to, &ignored))
+        to[0] = '\0';
+}
+
+static bool is_in_cgroup(const struct agent *a, const struct core_unready *u, const char *path)
+{
+    char file[OUTLOG_NAME_SIZE];
+    struct arena arena = { 0 };
     const char *own;
     bool is_in;
 
-    if (!cgroups_are_used(a->cgroups) || procfs_cgroup((pid_t)pid, path, &ignored))
+    if (!*path)
         return false;
     said_name(u->space, u->name, "start", file);
     own = cgroup_path(a->cgroups, file, &arena);
@@ -98,15 +112,16 @@ static bool is_in_cgroup(const struct agent *a, const struct core_unready *u, in
     return is_in;
 }
 
-static bool descends(const struct agent *a, const struct core_unready *u, const struct line *line)
+static bool descends(const struct agent *a, const struct core_unready *u, const struct line *line,
+                     const char *cgroup)
 {
     struct ident start = watch_ident(a, u->start);
 
     return has(line, u->start) || has(line, u->ident) ||
-           (line->n &&
-            (ident_made_session(&start, line->session) || is_in_cgroup(a, u, line->idents[0].pid)));
+           (line->n && (ident_made_session(&start, line->session) || is_in_cgroup(a, u, cgroup)));
 }
 
+/* By its name, and by its user, also where that is root: anybody can call a program anything. */
 static bool fits(struct agent *a, const struct core_unready *u, const struct line *line)
 {
     const struct find_want want = {
@@ -119,7 +134,8 @@ static bool fits(struct agent *a, const struct core_unready *u, const struct lin
     struct err ignored; /* then it does not, for now */
     bool does;
 
-    if (!want.user || !line->n || core_is_others(a->core, line->idents[0], u->space, u->name) ||
+    if (!want.user || !line->n || line->uid != want.user->uid ||
+        core_is_others(a->core, line->idents[0], u->space, u->name) ||
         find_check(&want, "it", line->idents[0].pid, a->boot_id, &got, &ignored))
         return false;
     does = got.kind == FIND_FOUND;
@@ -134,20 +150,30 @@ struct search {
     struct core_ident main;
     int n; /* that it could be */
     bool by_name;
+    char cgroup[PROCFS_PATH_SIZE]; /* of the sender */
 };
+
+static bool is_main(const struct search *s, const struct core_unready *u)
+{
+    const struct line *line = &s->word->main;
+    char cgroup[PROCFS_PATH_SIZE];
+
+    read_cgroup(s->a, line, cgroup);
+    return descends(s->a, u, line, cgroup) || fits(s->a, u, line);
+}
 
 static bool on_unready(void *arg, const struct core_unready *u)
 {
     struct search *s = arg;
     const struct word *w = s->word;
 
-    if (!(s->by_name ? fits(s->a, u, &w->sender) : descends(s->a, u, &w->sender)))
+    if (!(s->by_name ? fits(s->a, u, &w->sender) : descends(s->a, u, &w->sender, s->cgroup)))
         return true;
     if (s->n++)
         return false;
     s->space = xstrdup(u->space);
     s->name = xstrdup(u->name);
-    if (w->main.n && (descends(s->a, u, &w->main) || fits(s->a, u, &w->main)))
+    if (w->main.n && is_main(s, u))
         s->main = w->main.idents[0];
     return s->by_name; /* is there another one? */
 }
@@ -159,8 +185,9 @@ static bool place(struct notices *n, const struct word *w)
     struct search s = { .a = a, .word = w };
     bool is_placed;
 
+    read_cgroup(a, &w->sender, s.cgroup);
     core_each_unready(a->core, on_unready, &s);
-    if (!s.n) {
+    if (!s.n && w->tries % NAME_TRIES == 0) {
         s.by_name = true;
         core_each_unready(a->core, on_unready, &s);
     }
@@ -190,7 +217,8 @@ static void on_time(void *notices)
 
     for (w = TAILQ_FIRST(&n->words); w; w = next) {
         next = TAILQ_NEXT(w, link);
-        if (place(n, w) || ++w->tries >= TRIES)
+        w->tries++;
+        if (place(n, w) || w->tries >= TRIES)
             drop(n, w);
     }
     if (n->n)
@@ -213,21 +241,33 @@ static bool is_anybody_awaited(const struct notices *n)
     return is;
 }
 
+static bool has_room(const struct notices *n, uid_t uid)
+{
+    const struct word *w;
+    size_t of_one = 0;
+
+    TAILQ_FOREACH(w, &n->words, link)
+    of_one += w->sender.uid == uid;
+    return n->n < WORDS_MAX && of_one < WORDS_OF_ONE;
+}
+
+/* Whoever can be placed at once is heard however many others wait. */
 static void hear(struct notices *n, pid_t pid, int64_t main_pid)
 {
     struct word *w;
 
-    if (pid <= 1 || n->n >= WORDS_MAX || !is_anybody_awaited(n))
+    if (!is_anybody_awaited(n))
         return;
     w = xalloc(sizeof(*w));
     read_line(pid, &w->sender);
-    if (main_pid > 1)
-        read_line(main_pid, &w->main);
+    read_line(main_pid, &w->main);
+    if (!w->sender.n || place(n, w) || !has_room(n, w->sender.uid)) {
+        free(w);
+        return;
+    }
     TAILQ_INSERT_TAIL(&n->words, w, link);
     n->n++;
-    if (!w->sender.n || place(n, w))
-        drop(n, w);
-    else if (!n->timer.place)
+    if (!n->timer.place)
         timer_set(n->agent->loop, &n->timer, TRY_MS);
 }
 

@@ -4,7 +4,7 @@
  *
  * What counts is who says it: the kernel names the sender, and that is the process which is
  * waited for, its start command, or one that descends from either or is in the session that
- * command made; else one that fits the name and user of exactly one that is waited for.
+ * command made; else one of the very user and name of exactly one that is waited for.
  * MAINPID= names the process if that belongs to it as well; all else is ignored.  A sender that
  * nobody can place yet is tried for a while: its command may be about to be known.
  *

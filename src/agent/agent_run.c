@@ -285,6 +285,8 @@ enum run_fate run_carry_out(struct agent *a, struct act *act, bool is_alone)
         return RUN_DONE;
     }
     act->user = user;
+    if (act->extra && *act->extra->env_file)
+        is_alone = false; /* it may be on a dead disk, and is read before the start */
     if (act->is_grouped && caps_are_set(&act->extra->caps)) {
         if (cgroups_prepare(a->cgroups, &act->extra->caps, &act->failure)) {
             act->has_failed = true;

@@ -2,6 +2,7 @@
 /* agent_watch.c - processes held by a pidfd until they end: our commands, and those
  * that the core watches; a foreground process is both.  A child's end is told by the
  * kernel once, so there is one place for each process. */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,13 +56,14 @@ static void forget(struct held *h)
     map_del(&a->held, (const char *)&h->pid, sizeof(h->pid));
     if (h->run && watch_find_run(a, h->run) == h)
         map_del(&a->runs_held, (const char *)&h->run, sizeof(h->run));
-    if (!h->watch)
+    if (!h->is_attached)
         TAILQ_REMOVE(&a->unwatched, h, link);
 }
 
 static void close_held(struct held *h)
 {
-    watch_free(h->watch);
+    if (h->is_attached)
+        crowd_del(h->agent->crowd, h->pidfd);
     sys_close(h->pidfd);
 }
 
@@ -163,17 +165,13 @@ void watch_bury(struct agent *a)
     }
 }
 
-static void on_pidfd(void *held, unsigned ready)
+static void look_at(struct held *h)
 {
-    struct held *h = held;
     struct agent *a = h->agent;
     struct end end;
     struct err err;
     bool is_left = false;
 
-    (void)ready;
-    if (watch_has_ended(a, h->pid))
-        return;
     if (ident_look_at_end(h->pidfd, &end, &is_left, &err)) {
         LOG(a->log, LOG_WARN, "how a process ended can not be told", log_int("pid", h->pid),
             log_err(&err));
@@ -193,6 +191,15 @@ static void on_pidfd(void *held, unsigned ready)
     log_end(h);
     report_end(h);
     watch_free_held(h);
+}
+
+/* One that waits to be buried is not among those that are held. */
+static void on_pidfd(void *agent, uint64_t pid)
+{
+    struct held *h = find_pid(agent, (int64_t)pid);
+
+    if (h && h->is_attached)
+        look_at(h);
 }
 
 /* As long as its descriptor says that it lives, nobody else has its pid. */
@@ -229,18 +236,13 @@ void watch_reap(struct agent *a)
 
 static int attach(struct held *h, struct err *err)
 {
-    struct watch *watch = NULL;
-
     if (!h->agent->facilities.has[HAS_PIDFD]) {
         agent_retry(h->agent); /* watch_look() */
         return 0;
     }
-    if (watch_new(h->agent->loop, h->pidfd, on_pidfd, h, &watch, err) ||
-        watch_want(watch, WATCH_READ, err)) {
-        watch_free(watch);
+    if (crowd_add(h->agent->crowd, h->pidfd, (uint64_t)h->pid, err))
         return -1;
-    }
-    h->watch = watch;
+    h->is_attached = true;
     TAILQ_REMOVE(&h->agent->unwatched, h, link);
     return 0;
 }
@@ -304,8 +306,19 @@ static void open_held(struct held *h)
     agent_retry(a);
 }
 
+/* A child keeps its pid until we take note of its end, so one call says whether it lives, where
+ * a look at /proc takes ten.  Of others nobody tells us: those are looked at when it is time. */
+static bool is_worth_a_look(const struct held *h, bool is_time)
+{
+    siginfo_t info = { .si_pid = 0 };
+
+    if (!sys_waitid(P_PID, (id_t)h->pid, &info, WEXITED | WNOHANG | WNOWAIT))
+        return info.si_pid != 0;
+    return is_time || errno != ECHILD;
+}
+
 /* Where nothing wakes us: who has ended?  By pid, for the end of one may change the list. */
-static void look_at_all(struct agent *a)
+static void look_at_all(struct agent *a, bool is_time)
 {
     struct held *h;
     size_t n = 0, i = 0;
@@ -318,10 +331,10 @@ static void look_at_all(struct agent *a)
     pids[i++] = h->pid;
     for (i = 0; i < n; i++) {
         h = find_pid(a, pids[i]);
-        if (h && h->pidfd >= 0)
-            on_pidfd(h, 0);
-        else if (h)
+        if (h && h->pidfd < 0)
             open_held(h);
+        else if (h && is_worth_a_look(h, is_time))
+            look_at(h);
     }
     free(pids);
 }
@@ -330,13 +343,14 @@ static void look_at_all(struct agent *a)
 static void watch_look(struct agent *a)
 {
     int64_t now_ms = loop_now_ms(a->loop);
+    bool is_time = now_ms - a->looked_ms >= LOOK_MS;
 
     if (TAILQ_EMPTY(&a->unwatched))
         return;
-    if (a->has_dead || now_ms - a->looked_ms >= LOOK_MS) {
+    if (is_time)
         a->looked_ms = now_ms;
-        look_at_all(a);
-    }
+    if (is_time || a->has_dead)
+        look_at_all(a, is_time);
     agent_retry(a);
 }
 
@@ -384,6 +398,11 @@ static void leave_for_later(void *agent, struct core_ident ident)
     free(map_put(&a->unclaimed, (const char *)pid, sizeof(*pid), pid));
 }
 
+int watch_open(struct agent *a, struct err *err)
+{
+    return crowd_new(a->loop, on_pidfd, a, &a->crowd, err);
+}
+
 void watch_start(struct agent *a)
 {
     core_each_unclaimed(a->core, leave_for_later, a);
@@ -403,6 +422,7 @@ void watch_done(struct agent *a)
     for (size_t at = 0; (e = map_next(&a->unclaimed, &at));)
         free(e->value);
     map_free(&a->unclaimed);
+    crowd_free(a->crowd);
 }
 
 /* ---- signals */

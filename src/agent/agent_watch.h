@@ -11,7 +11,7 @@
 
 #include "agent/core_hands.h"
 #include "agent/ident.h"
-#include "base/loop.h"
+#include "base/crowd.h"
 
 struct agent;
 
@@ -20,9 +20,9 @@ struct held {
     struct agent *agent;
     int64_t pid; /* its key */
     struct ident id;
-    int pidfd;           /* -1: there was no descriptor left; tried again */
-    struct watch *watch; /* NULL: among the unwatched */
-    TAILQ_ENTRY(held) link;
+    int pidfd;                  /* -1: there was no descriptor left; tried again */
+    TAILQ_ENTRY(held) link;     /* of those that are not attached */
+    bool is_attached;           /* its end wakes the loop */
     bool is_watched, is_killed; /* killed: by us */
     bool wants_output;          /* what the run says is wanted also if it succeeds */
     int status;                 /* that it ended with */
@@ -42,7 +42,8 @@ void watch_retry(struct agent *a); /* those without a descriptor */
 void watch_reap(struct agent *a);
 const struct ident *watch_alive(const struct agent *a, int64_t pid); /* held; NULL: who knows? */
 bool watch_has_ended(const struct agent *a, int64_t pid);            /* a child of ours, just now */
-void watch_bury(struct agent *a);  /* those that have: nobody waits for them any more */
+void watch_bury(struct agent *a); /* those that have: nobody waits for them any more */
+int watch_open(struct agent *a, struct err *err);
 void watch_start(struct agent *a); /* the core has been started */
 void watch_done(struct agent *a);
 void hand_watch(void *agent, struct core_ident ident);

@@ -20,7 +20,6 @@
 #include "model/code.h"
 
 #define IN_CHILD __attribute__((no_sanitize("address", "undefined")))
-#define LEAF     "holdfast-agent" /* where the agent itself goes */
 
 enum {
     DEPTH_MAX = 8, /* of groups that a process has made below its own */
@@ -156,7 +155,7 @@ static void cut_leaf(char *path)
 {
     char *slash = strrchr(path, '/');
 
-    if (slash && !strcmp(slash, "/" LEAF))
+    if (slash && !strcmp(slash, "/" CGROUP_LEAF))
         *slash = '\0';
 }
 

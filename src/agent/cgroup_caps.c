@@ -17,7 +17,6 @@
 #include "base/sys_old.h"
 #include "model/code.h"
 
-#define LEAF    "holdfast-agent"
 #define SERVICE ".service"
 
 enum { CPU_PERIOD_US = 100000, CPU_QUOTA_MIN_US = 1000, NUMBERS_SIZE = 64, LIST_SIZE = 512 };
@@ -182,7 +181,7 @@ static int move_to_leaf(int own)
 {
     char pid[NUMBERS_SIZE];
     bool is_new;
-    int leaf = cgroup_make(own, LEAF, &is_new), result;
+    int leaf = cgroup_make(own, CGROUP_LEAF, &is_new), result;
 
     if (leaf < 0)
         return -1;
@@ -260,7 +259,7 @@ static int prepare(struct cgroups *c, enum cap cap, struct err *err)
                    errno != EBUSY ? ""
                    : may_move(c->folder)
                        ? "; others are in its cgroup"
-                       : "; with systemd 254 or later set DelegateSubgroup=" LEAF
+                       : "; with systemd 254 or later set DelegateSubgroup=" CGROUP_LEAF
                          " in its unit, with an older one there are no caps on this host");
 }
 

@@ -7,6 +7,8 @@
 #include "agent/cgroup_place.h"
 #include "base/map.h"
 
+#define CGROUP_LEAF "holdfast-agent" /* where the agent itself goes */
+
 enum cap { CAP_CPU, CAP_MEM, CAP_PIDS, CAPS };
 
 /* How one of the caps is set: nowhere, in the groups of version 2, in others of version 1. */

@@ -53,9 +53,6 @@ static void free_kept(struct kept *k)
     order_free(k);
     cause_free(k);
     arena_free(&k->arena);
-    free((char *)k->meta.space);
-    free((char *)k->meta.name);
-    free(k->key);
     free(k);
 }
 
@@ -90,6 +87,18 @@ void core_free(struct core *c)
  * nobody is no proof that nothing runs. */
 enum { DOUBT_MS = 60 * 1000 };
 
+static struct kept *new_kept(const char *key, size_t space_n)
+{
+    size_t n = strlen(key) + 1;
+    struct kept *k = xalloc(sizeof(*k) + n + space_n + 1);
+
+    memcpy(k->key, key, n);
+    memcpy(k->key + n, key, space_n);
+    k->meta.name = k->key + space_n + 1;
+    k->meta.space = k->key + n;
+    return k;
+}
+
 struct kept *core_kept(struct core *c, const char *space, const char *name)
 {
     char *key = xprintf("%s:%s", space, name);
@@ -99,11 +108,9 @@ struct kept *core_kept(struct core *c, const char *space, const char *name)
         free(key);
         return k;
     }
-    k = xalloc(sizeof(*k));
+    k = new_kept(key, strlen(space));
+    free(key);
     k->core = c;
-    k->key = key;
-    k->meta.space = xstrdup(space);
-    k->meta.name = xstrdup(name);
     k->register_s = c->wall_ms / 1000;
     k->is_unseen = !c->is_started;
     k->doubt_ms = c->is_started ? 0 : c->now_ms + DOUBT_MS;

@@ -135,13 +135,14 @@ static void is_well(struct care *c)
     core_tell_event(k, "process_healthy", "%s is healthy again", k->meta.name);
 }
 
-/* What is said of one that has ended meanwhile, or is being restarted, says nothing. */
-static bool counts(const struct care *c)
+/* What is said of one that has ended meanwhile, or is being restarted, says nothing; nor does
+ * that we could not ask: who has no room for a command has none for a restart. */
+static bool counts(const struct care *c, int status)
 {
     const struct kept *k = c->kept;
 
-    return k->ident.pid && k->ident.pid == c->asked.pid &&
-           k->ident.start_ticks == c->asked.start_ticks && core_is_known(k) && !keep_is_in_work(k);
+    return status != ERRAND_NOT_BEGUN && k->ident.pid && core_is_same(k->ident, c->asked) &&
+           core_is_known(k) && !keep_is_in_work(k);
 }
 
 static void on_health(struct kept *k, void *arg, int status, const char *output,
@@ -152,9 +153,9 @@ static void on_health(struct kept *k, void *arg, int status, const char *output,
     (void)k;
     c->asks_health = NULL;
     set_text(&c->health, failure ? failure : output);
-    if (counts(c) && (failure || status != 0))
+    if (counts(c, status) && (failure || status != 0))
         has_failed(c);
-    else if (counts(c))
+    else if (counts(c, status))
         is_well(c);
     tell_done(c);
 }
@@ -168,7 +169,9 @@ static void ask_health(struct care *c, const struct proc_spec *spec)
     c->asks_health = errand_run(c->kept, spec, "health", spec->control.health_cmd,
                                 care_timeout_ms(spec), on_health, c);
     if (!c->asks_health)
-        on_health(c->kept, c, CORE_STATUS_UNKNOWN, "", "the one before it still hangs");
+        on_health(c->kept, c,
+                  errand_has_begun(c->kept, "health") ? CORE_STATUS_UNKNOWN : ERRAND_NOT_BEGUN, "",
+                  "the one before it still hangs");
 }
 
 static void on_time(void *care)
@@ -246,6 +249,8 @@ void care_on_done(struct kept *k, int code, const char *text)
     k->run = (struct core_ident){ 0 };
     if (k->care)
         k->care->failures = 0;
+    if (code == CODE_DENIED && k->tries > 0)
+        k->tries--; /* nothing was done */
     if (code == CODE_OK) {
         k->restarts++;
         core_tell_event(k, "process_restart_success", "check %s unhealthy, and restart it success",

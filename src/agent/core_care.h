@@ -4,7 +4,8 @@
  *
  * The version is asked after a start and when somebody queries; the health when somebody
  * queries and, while it is hosted and runs, every health_interval.  A command for that may
- * take CARE_MS, or op_timeout if that is less; then it is ended, which is a failure.
+ * take CARE_MS, or op_timeout if that is less; then it is ended, which is a failure.  That one
+ * can not be begun says nothing of the process.
  *
  * One that fails its health command is unhealthy: an event when that begins, and one when it
  * is over.  After unhealthy_restarts failures in a row it is restarted, by restart_cmd or a

@@ -29,6 +29,7 @@ struct cycle {
     struct schedule schedule;
     bool is_set;                    /* it is run by that schedule */
     int64_t past_ms;                /* what was due until then is settled; 0: nothing was yet */
+    int64_t ahead_ms;               /* and had been until then, before the clock was set back */
     int64_t next_ms;                /* 0: none */
     int64_t begun_ms;               /* the last run, */
     int64_t mono_ms;                /* and on our own clock; 0: an agent before us began it */
@@ -121,13 +122,25 @@ static bool is_too_far(const struct cycle *y, int64_t wall_ms)
            (ahead_ms > DAY_MS || due_after(&y->schedule, y->past_ms) - y->past_ms < HOUR_MS);
 }
 
+/* A host without a clock of its own comes up in another age, until somebody tells it the
+ * time: then what was settled before is so again. */
+static void settle_past(struct cycle *y, int64_t wall_ms)
+{
+    if (is_too_far(y, wall_ms)) {
+        y->ahead_ms = y->past_ms > y->ahead_ms ? y->past_ms : y->ahead_ms;
+        y->past_ms = wall_ms;
+    } else if (y->ahead_ms && y->ahead_ms <= wall_ms) {
+        y->past_ms = y->ahead_ms > y->past_ms ? y->ahead_ms : y->past_ms;
+        y->ahead_ms = 0;
+    }
+}
+
 static void plan(struct cycle *y)
 {
     struct core *c = y->kept->core;
     int64_t next_ms;
 
-    if (is_too_far(y, c->wall_ms))
-        y->past_ms = c->wall_ms;
+    settle_past(y, c->wall_ms);
     next_ms = due_after(&y->schedule, y->past_ms);
     if (next_ms <= c->wall_ms)
         next_ms = after_missed(y, c->wall_ms);
@@ -222,11 +235,13 @@ static void look_at_schedule(struct cycle *y)
     y->schedule = s;
     if (!k->hosted || k->wanted != PROC_RUNNING || (!s.has_rule && !s.cycle_ms)) {
         rest(y);
-        y->past_ms = 0;
+        y->past_ms = y->ahead_ms = 0;
         return;
     }
-    if (is_new || !y->past_ms)
+    if (is_new || !y->past_ms) {
         y->past_ms = (k->spec_s ? k->spec_s : k->register_s) * 1000;
+        y->ahead_ms = 0;
+    }
     y->is_set = true;
     plan(y);
 }
@@ -358,8 +373,7 @@ void cycle_on_said(struct kept *k, struct core_ident ident, const char *output)
 {
     struct cycle *y = k->cycle;
 
-    if (!y || !y->n_runs || y->exited.pid != ident.pid ||
-        y->exited.start_ticks != ident.start_ticks || !output || !*output)
+    if (!y || !y->n_runs || !core_is_same(y->exited, ident) || !output || !*output)
         return;
     set_output(&y->runs[0], output);
     book(k, &y->runs[0], true);

@@ -15,8 +15,8 @@
  *
  * A clock that is set back makes no run come twice: the next is the one that would have
  * come.  But nobody waits for longer than a day, or than an hour for one that comes more
- * often than that: the clock was wrong then, and it goes on by the new time.  Seconds of
- * cycle_time pass whatever the clock says. */
+ * often than that: the clock was wrong then, and it goes on by the new time, until the old
+ * one comes back.  Seconds of cycle_time pass whatever the clock says. */
 #ifndef AGENT_CORE_CYCLE_H
 #define AGENT_CORE_CYCLE_H
 

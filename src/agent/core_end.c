@@ -131,6 +131,17 @@ static const char *list_others(struct op *op, const struct core_probe *probe)
     return text;
 }
 
+/* For those before it, and for its own commands.  Many may hang: then who asks hears what is
+ * known. */
+enum { ASK_MS = 2 * CARE_MS + 5000 };
+
+static int64_t ask_until_ms(const struct op *op)
+{
+    int64_t until_ms = op->core->now_ms + ASK_MS;
+
+    return until_ms < op->deadline_ms ? until_ms : op->deadline_ms;
+}
+
 void op_end_query(struct op *op, const struct core_probe *probe)
 {
     struct proc_cause *cause = &op->kept->cause;
@@ -145,6 +156,7 @@ void op_end_query(struct op *op, const struct core_probe *probe)
         return;
     }
     op->phase = PHASE_ASK;
+    timers_set(&op->core->timers, &op->timer, ask_until_ms(op));
     op->result.view = view;
     proc_view_keep(&op->result.view, &op->arena);
 }

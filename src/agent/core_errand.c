@@ -24,7 +24,7 @@ struct errand {
     void *arg;
     int64_t timeout_ms;
     struct timer timer;
-    bool has_place;
+    bool has_place, has_begun;
 };
 
 struct errands {
@@ -104,27 +104,44 @@ static void on_late(void *errand)
     e->fn = NULL;
     timers_set(&c->timers, &e->timer, c->now_ms + KILL_MS);
     c->hands->end_run(c->arg, e->id);
-    snprintf(failure, sizeof(failure), "took longer than %lld s and was ended",
-             (long long)e->timeout_ms / 1000);
-    fn(e->kept, e->arg, CORE_STATUS_UNKNOWN, "", failure);
+    snprintf(failure, sizeof(failure), "%s %lld s%s",
+             e->has_begun ? "took longer than" : "could not be begun within",
+             (long long)e->timeout_ms / 1000, e->has_begun ? " and was ended" : "");
+    fn(e->kept, e->arg, e->has_begun ? CORE_STATUS_UNKNOWN : ERRAND_NOT_BEGUN, "", failure);
 }
 
-static bool is_there(const struct core *c, const struct kept *k, const char *what)
+/* A thousand may wait when all are asked at once, so texts are only compared with those of
+ * one that is known no more. */
+static bool is_kind(const struct errand *e, const struct kept *k, const char *what)
 {
+    return (e->kept ? e->kept == k : !strcmp(e->key, k->key)) && !strcmp(e->what, what);
+}
+
+/* NULL: none of this kind is there. */
+static const struct errand *find_kind(const struct kept *k, const char *what)
+{
+    const struct errands *all = k->core->errands;
     const struct errand *e;
     struct map_entry *entry;
 
-    for (size_t at = 0; (entry = map_next(&c->errands->by_id, &at));) {
+    for (size_t at = 0; (entry = map_next(&all->by_id, &at));) {
         e = entry->value;
-        if (!strcmp(e->key, k->key) && !strcmp(e->what, what))
-            return true;
+        if (is_kind(e, k, what))
+            return e;
     }
-    TAILQ_FOREACH(e, &c->errands->waiting, waiting)
+    TAILQ_FOREACH(e, &all->waiting, waiting)
     {
-        if (!strcmp(e->key, k->key) && !strcmp(e->what, what))
-            return true;
+        if (is_kind(e, k, what))
+            return e;
     }
-    return false;
+    return NULL;
+}
+
+bool errand_has_begun(const struct kept *k, const char *what)
+{
+    const struct errand *e = find_kind(k, what);
+
+    return e && e->has_begun;
 }
 
 struct errand *errand_run(struct kept *k, const struct proc_spec *spec, const char *what,
@@ -133,7 +150,7 @@ struct errand *errand_run(struct kept *k, const struct proc_spec *spec, const ch
     struct core *c = k->core;
     struct errand *e;
 
-    if (is_there(c, k, what))
+    if (find_kind(k, what))
         return NULL;
     e = xalloc(sizeof(*e));
     e->core = c;
@@ -193,8 +210,10 @@ bool errand_on_run(struct core *c, uint64_t id, const struct err *failure)
 {
     struct errand *e = find(c, id);
 
+    if (e)
+        e->has_begun = !failure;
     if (e && failure)
-        end(e, CORE_STATUS_UNKNOWN, "", failure->text);
+        end(e, ERRAND_NOT_BEGUN, "", failure->text);
     return e != NULL;
 }
 

@@ -15,6 +15,9 @@ enum { ERRANDS_AT_ONCE = 16 };
 
 struct errand;
 
+/* Its status in place of one: it did not even begin.  That says nothing of the process. */
+enum { ERRAND_NOT_BEGUN = -2 };
+
 /* `failure` not NULL: it did not begin, or took too long; else its status and what it said.
  * The errand is over: it must not be dropped any more. */
 typedef void errand_fn(struct kept *k, void *arg, int status, const char *output,
@@ -23,6 +26,7 @@ typedef void errand_fn(struct kept *k, void *arg, int status, const char *output
 /* `what` ("health") is not copied.  NULL: the last of this kind is not gone yet. */
 struct errand *errand_run(struct kept *k, const struct proc_spec *spec, const char *what,
                           const char *line, int64_t timeout_ms, errand_fn *fn, void *arg);
+bool errand_has_begun(const struct kept *k, const char *what); /* the last one, and is not gone */
 void errand_drop(struct errand *e); /* nobody waits for it any more: it is ended; NULL is fine */
 
 /* For core.c. */

@@ -147,8 +147,14 @@ struct list core_groups(const struct core *c, struct arena *a)
 
 /* ---- what they use */
 
+/* What can not be said now is not what it was some rounds ago, nor what another used. */
 static double usage(const struct kept *k, bool is_cpu)
 {
+    const struct limits *l = k->core->limits;
+
+    if (k->limit->start_ticks != k->ident.start_ticks ||
+        k->core->now_ms - k->limit->at_ms > 2 * l->interval_ms)
+        return 0;
     if (is_cpu)
         return k->limit->has_cpu ? (double)k->limit->cpu_percent : 0;
     return limit_mem_percent(k);

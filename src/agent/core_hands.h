@@ -14,6 +14,10 @@
 struct core_ident {
     int64_t pid, start_ticks;
 };
+static inline bool core_is_same(struct core_ident a, struct core_ident b)
+{
+    return a.pid == b.pid && a.start_ticks == b.start_ticks;
+}
 
 /* A command to run: its line in its folder as its user, output kept. */
 struct core_run {

@@ -39,7 +39,6 @@ struct errands;
 /* A process we know. */
 struct kept {
     struct core *core;
-    char *key; /* space:name */
     struct arena arena;
     struct proc_meta meta;
     struct proc_spec spec;
@@ -73,6 +72,7 @@ struct kept {
     struct limit *limit; /* core_limit.h; these three are NULL where there is nothing to do */
     struct cycle *cycle; /* core_cycle.h */
     struct care *care;   /* core_care.h */
+    char key[];          /* space:name; behind its end the space again */
 };
 
 struct core {

@@ -23,12 +23,21 @@ enum { FORGIVE_MS = 300 * 1000 };
 
 /* What waits, be it for the disk, which may be full for days, does nothing to the process;
  * but for one that an agent before us had begun. */
-bool keep_is_in_work(const struct kept *k)
+static bool is_acted_on(const struct kept *k)
 {
     const struct op *op = TAILQ_FIRST(&k->ops);
 
     return op && (op_is_acting(op) ||
                   (op->phase == PHASE_JOURNAL && (op->is_durable || op->was_running)));
+}
+
+/* One of our own that waits for a slot will be, and another for the same reason would come
+ * after it. */
+bool keep_is_in_work(const struct kept *k)
+{
+    const struct op *op = TAILQ_FIRST(&k->ops);
+
+    return is_acted_on(k) || (op && op_is_ours(op));
 }
 
 static bool is_resident(const struct kept *k)
@@ -130,11 +139,21 @@ static struct op *new_restart(struct kept *k)
     return op_new_ours(k, *k->spec.control.start_cmd ? PROC_OP_START : PROC_OP_RESTART, AIM_KEEP);
 }
 
+/* Its first half ends with no process, and the second one's command is the last to start it. */
+static struct op *resume_health(struct kept *k)
+{
+    struct op *op = op_new_ours(k, PROC_OP_RESTART, AIM_HEALTH);
+
+    op->stops_first =
+        !*k->spec.control.restart_cmd && k->ident.pid && !core_is_same(k->run, k->start);
+    return op;
+}
+
 void keep_resume(struct kept *k)
 {
     struct op *op = k->run_aim == AIM_LIMIT    ? limit_resume(k)
                     : k->run_aim == AIM_CYCLE  ? cycle_resume(k)
-                    : k->run_aim == AIM_HEALTH ? op_new_ours(k, PROC_OP_RESTART, AIM_HEALTH)
+                    : k->run_aim == AIM_HEALTH ? resume_health(k)
                                                : new_restart(k);
 
     op->was_running = true;
@@ -160,7 +179,7 @@ static bool is_at_its_end(const struct kept *k)
     const struct op *op = TAILQ_FIRST(&k->ops);
 
     return keep_is_wanted(k) && proc_exit_is_expected(&k->spec.extra, (int)k->cause.exit_code) &&
-           (!keep_is_in_work(k) || (op_is_ours(op) && op->command.op == PROC_OP_START));
+           (!is_acted_on(k) || (op_is_ours(op) && op->command.op == PROC_OP_START));
 }
 
 bool keep_restart(struct kept *k)

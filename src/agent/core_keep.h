@@ -13,7 +13,7 @@ void keep_look(struct kept *k); /* nothing is in work: is there something to do?
 void keep_on_time(void *kept);
 void keep_resume(struct kept *k);  /* one of our own was in work when the agent died */
 void keep_on_host(struct kept *k); /* it is to be kept from now on: what was before is the past */
-bool keep_is_in_work(const struct kept *k); /* something is being done to it */
+bool keep_is_in_work(const struct kept *k); /* something is being done to it, or about to be */
 /* It is pulled up should it be down: hosted, resident, and it has not ended as expected; nor
  * is it forbidden. */
 bool keep_is_wanted(const struct kept *k);

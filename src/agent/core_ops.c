@@ -78,7 +78,7 @@ static void looked(struct op *op, const struct core_probe *probe)
 
     if (r->op == PROC_OP_QUERY) {
         op_end_query(op, probe);
-    } else if (runs && op->aim == AIM_LIMIT && probe->ident.pid != op->old.pid) {
+    } else if (runs && op->aim == AIM_LIMIT && !core_is_same(probe->ident, op->old)) {
         op_end(op, CODE_NOT_RUNNING, "the one that used too much has ended");
     } else if (runs && (r->if_running ||
                         (op_is_ours(op) && (op->aim == AIM_KEEP || op->aim == AIM_CYCLE)))) {
@@ -231,7 +231,7 @@ void op_begin_next(struct kept *k)
 /* A process that is known by its identity must be after a crash of ours, too. */
 static void note_found(struct kept *k, struct core_ident ident)
 {
-    bool is_new = ident.pid != k->ident.pid || ident.start_ticks != k->ident.start_ticks;
+    bool is_new = !core_is_same(ident, k->ident);
 
     core_set_ident(k, ident);
     if (is_new && core_is_known(k))
@@ -276,7 +276,7 @@ void op_on_probe(struct op *op, const struct core_probe *probe)
 
 void op_before_exit(struct op *op, struct core_ident ident)
 {
-    if (op->has_before || ident.pid != op->seen.pid || ident.start_ticks != op->seen.start_ticks)
+    if (op->has_before || !core_is_same(ident, op->seen))
         return;
     op->has_before = true;
     op->before = op->kept->cause;

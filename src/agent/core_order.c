@@ -154,8 +154,9 @@ static void wake_waiters(struct kept *k)
     struct order *o;
 
     while (k->order && (o = TAILQ_FIRST(&k->order->waiters))) {
+        if (!o->is_due) /* it may be, and have been told to wait for k meanwhile */
+            TAILQ_INSERT_TAIL(&all->due, o, in_due);
         o->is_due = true;
-        TAILQ_INSERT_TAIL(&all->due, o, in_due);
         leave(o); /* the last one may take k's own with it */
     }
     arm(k->core);

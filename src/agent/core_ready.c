@@ -171,8 +171,7 @@ void ready_on_exit(struct op *op)
 {
     const struct proc_cause *cause = &op->kept->cause;
     bool is_bad = cause->exit_signal || cause->exit_code > 0;
-    bool is_old =
-        op->kept->exited.pid == op->old.pid && op->kept->exited.start_ticks == op->old.start_ticks;
+    bool is_old = core_is_same(op->kept->exited, op->old);
 
     if (!op->ready || !is_open_phase(op) || is_old)
         return; /* a restart is to end the old one */

@@ -83,14 +83,21 @@ bool op_starts(const struct op *op)
     return op_rule(op) && op_part(op)->outcome == MAKES_RUN;
 }
 
+/* A start that failed may have left something that runs. */
+static bool is_for_leftovers(const struct op *op)
+{
+    int64_t number = op->command.op;
+
+    return number == PROC_OP_QUERY || number == PROC_OP_STOP || number == PROC_OP_KILL;
+}
+
 void op_use_known_spec(struct op *op)
 {
     struct proc_spec *spec = &op->command.spec, known;
     const struct kept *k = op->kept;
     bool has_worked = k->hosted || k->wanted != PROC_UNREGISTERED;
 
-    if (*spec->identity.proc_name || !k->has_spec ||
-        (!has_worked && op->command.op != PROC_OP_QUERY))
+    if (*spec->identity.proc_name || !k->has_spec || (!has_worked && !is_for_leftovers(op)))
         return;
     proc_spec_copy(&op->kept->spec, &op->arena, &known);
     if (spec->has_identity == PRESENCE_GIVEN)

@@ -32,7 +32,8 @@ bool op_is_ours(const struct op *op);      /* of our own making */
 bool op_goes_first(const struct op *op);
 bool op_is_acting(const struct op *op); /* it has begun, its outcome is not known yet */
 /* Who asks need not say again what we know: neither what the process is, nor, with no
- * word about that, how it is run.  What never worked is only good for a question. */
+ * word about that, how it is run.  What never worked is only good for a question, and to end
+ * what was left of it. */
 void op_use_known_spec(struct op *op);
 /* The code and the text to refuse it with, before anything is done; CODE_OK: all is
  * there.  The API has refused what lacks something, so this is for others. */

@@ -50,9 +50,25 @@ static const struct interp *find(const char *exe)
     return NULL;
 }
 
+/* As they are built for a system: bash-static, python3.11-dbg, perl5.36-x86_64-linux-gnu.
+ * "node-exporter" is none of them. */
+static bool is_build(const char *s)
+{
+    size_t version = strspn(s, "0123456789.");
+
+    return s[version] == '-' &&
+           (version || !strcmp(s, "-static") || !strcmp(s, "-dbg") || !strcmp(s, "-debug"));
+}
+
 bool interp_is_one(const char *exe)
 {
-    return find(exe) != NULL;
+    for (size_t i = 0; i < ARRAY_LEN(interps); i++) {
+        size_t n = strlen(interps[i].name);
+
+        if (!strncmp(exe, interps[i].name, n) && (is_version(exe + n) || is_build(exe + n)))
+            return true;
+    }
+    return false;
 }
 
 enum option { OPTION_ALONE, OPTION_TAKES_NEXT, OPTION_ENDS };

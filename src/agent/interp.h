@@ -13,6 +13,6 @@
  * own input). */
 const char *interp_script(const char *exe, const char *cmdline, size_t n);
 
-bool interp_is_one(const char *exe); /* by its file name */
+bool interp_is_one(const char *exe); /* by its file name, bash-static too */
 
 #endif

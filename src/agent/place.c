@@ -23,6 +23,16 @@ static void drop_slashes(char *path)
         path[--n] = '\0';
 }
 
+/* A name means nothing unless it leads there from here: what was removed, or is mounted in
+ * another namespace (/proc/PID/root of a container), has one that looks like ours. */
+static bool leads_to(const char *name, int fd)
+{
+    struct stat at, is;
+
+    return name[0] == '/' && !sys_fstat(fd, &is) && !sys_stat(name, &at) &&
+           at.st_dev == is.st_dev && at.st_ino == is.st_ino;
+}
+
 /* The kernel knows where it is. */
 static int name_of(int fd, const char *path, char to[PATH_MAX], struct err *err)
 {
@@ -34,7 +44,9 @@ static int name_of(int fd, const char *path, char to[PATH_MAX], struct err *err)
     if (n < 0)
         return err_sys(err, "%s", path);
     to[n] = '\0';
-    return to[0] == '/' ? 0 : err_set(err, ERR_DENIED, "%s can not be reached from here", path);
+    if (leads_to(to, fd))
+        return 0;
+    return err_set(err, ERR_DENIED, "%s can not be reached from here by a name of its own", path);
 }
 
 /* It seems not to be there; but a link may be, whose target is not. */

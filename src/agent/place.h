@@ -3,7 +3,8 @@
  *
  * What is not there yet (a pid file) is where its deepest folder that exists leads to, with
  * the rest behind it: names only, no `..` and no link that leads nowhere, since nobody
- * knows where those will lead. */
+ * knows where those will lead.  What can be reached only through /proc (a file that was
+ * removed, another mount namespace) is nowhere. */
 #ifndef AGENT_PLACE_H
 #define AGENT_PLACE_H
 

@@ -53,20 +53,26 @@ static const struct { size_t at; const char *name; } commands[] = {
 
 /* Programs that are there to run others.  Interpreters are interp.h's. */
 static const char *const launchers[] = {
-    "busybox", "chroot", "chrt", "doas", "env", "find", "flock", "gdb", "ionice", "ltrace", "make", "nice", "nohup",
-    "nsenter", "parallel", "pkexec", "runuser", "setarch", "setpriv", "setsid", "stdbuf", "strace", "su", "sudo",
-    "systemd-run", "taskset", "time", "timeout", "toybox", "unshare", "xargs",
+    "awk", "bwrap", "busybox", "capsh", "catchsegv", "chpst", "chroot", "chrt", "csh", "daemonize", "doas", "dumb-init",
+    "ed", "env", "ex", "expect", "fakeroot", "find", "firejail", "fish", "flock", "gawk", "gdb", "git", "ionice", "ip",
+    "less", "ltrace", "make", "man", "mawk", "more", "nawk", "nice", "nohup", "nsenter", "numactl", "original-awk",
+    "parallel", "perf", "pkexec", "prlimit", "proot", "rsync", "runcon", "runuser", "screen", "sed",
+    "setarch", "setpriv", "setsid", "setuidgid", "sg", "ssh", "start-stop-daemon", "stdbuf", "strace", "su", "sudo",
+    "systemd-run", "tar", "taskset", "tcsh", "time", "timeout", "tini", "tmux", "toybox", "unshare", "valgrind", "vi",
+    "vim", "xargs", "zip",
 };
 
 /* Variables by which a program can be made to run what it would not, or to look for its
  * parts elsewhere; all that begin so where the last character is a star. */
 static const char *const variables[] = {
     "LD_*", "BASH_*", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "IFS", "CDPATH", "PATH", "HOME",
-    "GCONV_PATH", "GETCONF_DIR", "GLIBC_TUNABLES", "LOCPATH", "NLSPATH", "HOSTALIASES", "MALLOC_*", "ZDOTDIR",
+    "GCONV_PATH", "GETCONF_DIR", "GLIBC_TUNABLES", "LOCPATH", "NLSPATH", "HOSTALIASES", "MALLOC_*", "ZDOTDIR", "SHELL",
+    "EDITOR", "VISUAL", "PAGER", "BROWSER", "LESSOPEN", "LESSCLOSE", "AWKPATH", "AWKLIBPATH", "TAR_OPTIONS", "RSYNC_RSH",
+    "MAKEFLAGS", "XDG_*", "GTK_*", "GIO_*", "QT_*", "GST_*", "KRB5_*", "ERL_*", "R_*", "GUILE_*",
     "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "PYTHONBREAKPOINT", "PYTHONWARNINGS",
     "PYTHONEXECUTABLE", "PYTHONPLATLIBDIR", "PYTHONPYCACHEPREFIX", "PYTHONINSPECT", "PERL5*", "PERLLIB", "RUBYLIB",
     "RUBYOPT", "GEM_*", "BUNDLE_*", "NODE_OPTIONS", "NODE_PATH", "LUA_*", "PHPRC", "PHP_INI_SCAN_DIR", "TCLLIBPATH",
-    "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "JAVA_OPTS", "CLASSPATH", "DOTNET_*", "CORECLR_*", "COR_*",
+    "JAVA_*", "_JAVA_OPTIONS", "JDK_*", "JRE_HOME", "CATALINA_*", "CLASSPATH", "DOTNET_*", "CORECLR_*", "COR_*",
     "OPENSSL_*", "GIT_*",
 };
 /* clang-format on */

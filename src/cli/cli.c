@@ -159,7 +159,7 @@ static void show(struct cli *cli)
     if (cli->args.version)
         out_puts(&cli->out, "holdfast " HOLDFAST_VERSION "\n");
     else
-        command_help(&cli->out.b, cli->lang, cli->args.about);
+        command_help(&cli->out, cli->args.about);
 }
 
 static enum lang lang_of(const struct cli *cli)

@@ -49,7 +49,7 @@ const struct option cli_options[OPTIONS] = {
 #define OPERATION HAS(HOST) | HAS(SPEC) | HAS(NO_WAIT) | HAS(TIMEOUT)
 
 const struct command cli_commands[] = {
-    { "status", "", 0, 0, 0, TEXT_DO_STATUS, -1, run_status },
+    { "status", "", 0, 0, 0, TEXT_DO_STATUS, -1, run_status, OF_BOTH },
     { "ps", "[NAMESPACE[/NAME]]", 0, 1, HAS(HOST), TEXT_DO_PS, -1, run_ps, OF_BOTH },
     { "why", "NAMESPACE/NAME", 1, 1, HAS(HOST), TEXT_DO_WHY, -1, run_why, OF_BOTH },
     { "logs", "NAMESPACE/NAME", 1, 1, HAS(HOST) | HAS(LINES) | HAS(COMMAND) | HAS(FOLLOW), TEXT_DO_LOGS, -1, run_logs, OF_BOTH },
@@ -102,83 +102,82 @@ bool command_is_group(const char *word)
 /* ---- help ---- */
 
 /* "  left   right", the right sides below each other by what is seen. */
-static void put_row(struct buf *b, const char *left, const char *right)
+static void put_row(struct out *o, const char *left, const char *right)
 {
-    enum { LEFT = 24 };
+    enum { INDENT = 2, LEFT = 24 };
+    size_t n = width_text(left);
 
-    buf_printf(b, "  %s", left);
-    for (size_t n = width_text(left); n < LEFT; n++)
-        buf_addc(b, ' ');
-    buf_printf(b, " %s\n", right);
+    out_blanks(o, INDENT);
+    out_puts(o, left);
+    out_blanks(o, n < LEFT ? LEFT + 1 - n : 1);
+    out_wrapped(o, INDENT + LEFT + 1, STYLE_PLAIN, right);
 }
 
-static void put_options(struct buf *b, enum lang lang, size_t from, size_t to, uint32_t which)
+static void put_options(struct out *o, size_t from, size_t to, uint32_t which)
 {
     for (size_t i = from; i < to; i++) {
-        const struct option *o = &cli_options[i];
+        const struct option *option = &cli_options[i];
         struct buf left = { 0 };
 
         if (!(which >> i & 1))
             continue;
-        buf_printf(&left, "--%s%s%s", o->name,
-                   o->value && o->kind != OPTION_IS_FLAG_OR_TEXT ? " " : "",
-                   o->value ? o->value : "");
-        put_row(b, buf_text(&left), text_get(lang, o->help));
+        buf_printf(&left, "--%s%s%s", option->name,
+                   option->value && option->kind != OPTION_IS_FLAG_OR_TEXT ? " " : "",
+                   option->value ? option->value : "");
+        put_row(o, buf_text(&left), text_get(o->lang, option->help));
         buf_free(&left);
     }
 }
 
-static void put_commands(struct buf *b, enum lang lang, const char *group)
+static void put_commands(struct out *o, const char *group)
 {
-    text_put(b, lang, TEXT_COMMANDS, NULL);
-    buf_addc(b, '\n');
+    out_line(o, TEXT_COMMANDS, NULL);
     for (const struct command *c = cli_commands; c->name; c++) {
         struct buf left = { 0 };
 
         if (!is_in_group(c, group))
             continue;
         buf_printf(&left, "%s%s%s", c->name, *c->words ? " " : "", c->words);
-        put_row(b, buf_text(&left), text_get(lang, c->help));
+        put_row(o, buf_text(&left), text_get(o->lang, c->help));
         buf_free(&left);
     }
 }
 
-static void put_usage(struct buf *b, enum lang lang, const char *name, const char *words)
+static void put_usage(struct out *o, const char *name, const char *words)
 {
     struct buf line = { 0 };
 
     buf_printf(&line, "%s%s%s", name, *words ? " " : "", words);
-    text_put(b, lang, TEXT_USAGE, TEXT_ARGS(buf_text(&line)));
-    buf_puts(b, "\n\n");
+    out_line(o, TEXT_USAGE, TEXT_ARGS(buf_text(&line)));
+    out_puts(o, "\n");
     buf_free(&line);
 }
 
-static void put_texts(struct buf *b, enum lang lang, const enum text *ids, size_t n)
+static void put_texts(struct out *o, const enum text *ids, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        buf_puts(b, i ? "\n" : "");
-        text_put(b, lang, ids[i], NULL);
-        buf_addc(b, '\n');
+        out_puts(o, i ? "\n" : "");
+        out_line(o, ids[i], NULL);
     }
 }
 
-void command_help(struct buf *b, enum lang lang, const char *name)
+void command_help(struct out *o, const char *name)
 {
     static const enum text end[] = { TEXT_HELP_FILE, TEXT_HELP_EXIT, TEXT_HELP_MORE };
     const struct command *c = command_find(name);
 
-    put_usage(b, lang, c ? c->name : *name ? name : "COMMAND", c ? c->words : "[...]");
-    put_texts(b, lang, c ? &c->help : (const enum text[]){ TEXT_ABOUT }, 1);
-    buf_addc(b, '\n');
+    put_usage(o, c ? c->name : *name ? name : "COMMAND", c ? c->words : "[...]");
+    put_texts(o, c ? &c->help : (const enum text[]){ TEXT_ABOUT }, 1);
+    out_puts(o, "\n");
     if (!c)
-        put_commands(b, lang, name);
+        put_commands(o, name);
     if (c && c->options) {
-        put_texts(b, lang, (const enum text[]){ TEXT_OPTIONS }, 1);
-        put_options(b, lang, 0, OPTIONS_GLOBAL, c->options);
+        put_texts(o, (const enum text[]){ TEXT_OPTIONS }, 1);
+        put_options(o, 0, OPTIONS_GLOBAL, c->options);
     }
-    buf_puts(b, !c || c->options ? "\n" : "");
-    put_texts(b, lang, (const enum text[]){ TEXT_GLOBAL_OPTIONS }, 1);
-    put_options(b, lang, OPTIONS_GLOBAL, OPTIONS, UINT32_MAX);
-    buf_addc(b, '\n');
-    put_texts(b, lang, end, c ? 2 : 3);
+    out_puts(o, !c || c->options ? "\n" : "");
+    put_texts(o, (const enum text[]){ TEXT_GLOBAL_OPTIONS }, 1);
+    put_options(o, OPTIONS_GLOBAL, OPTIONS, UINT32_MAX);
+    out_puts(o, "\n");
+    put_texts(o, end, c ? 2 : 3);
 }

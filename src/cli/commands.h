@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "cli/out.h"
 #include "cli/text.h"
 
 struct cli;
@@ -92,6 +93,6 @@ const struct command *command_find(const char *name);
 bool command_is_group(const char *word);
 
 /* Appends the help of all, of a group or of one command. */
-void command_help(struct buf *b, enum lang lang, const char *name);
+void command_help(struct out *o, const char *name);
 
 #endif

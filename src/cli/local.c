@@ -59,7 +59,8 @@ static int ask_one(struct cli *cli, struct arena *a, unsigned type, const struct
 
 /* ---- processes ---- */
 
-static void add_views(struct cli *cli, const struct local_processes *page, struct buf *to)
+static void add_views(struct cli *cli, const struct local_processes *page, const char *word,
+                      struct buf *to)
 {
     const struct proc_view *views = page->list.items;
     int64_t now_s = clock_wall_ms(cli->clock) / 1000;
@@ -68,6 +69,8 @@ static void add_views(struct cli *cli, const struct local_processes *page, struc
         struct process_view p = { .agent_id = page->agent_id, .ip = "", .online = true };
         struct buf why = { 0 };
 
+        if (*word && strcmp(word, views[i].space) != 0 && strcmp(word, views[i].name) != 0)
+            continue;
         p.view = views[i];
         why_write(&p.view, cli->lang, now_s, &why);
         p.view.why = arena_strdup(&cli->arena, buf_text(&why));
@@ -84,7 +87,8 @@ static int by_name(const void *a, const void *b)
     return spaces ? spaces : strcmp(p->view.name, q->view.name);
 }
 
-static int read_pages(struct cli *cli, struct local_link *l, struct buf *to, struct err *err)
+static int read_pages(struct cli *cli, struct local_link *l, const char *word, struct buf *to,
+                      struct err *err)
 {
     int64_t until_ms = clock_mono_ms(cli->clock) + CLI_GET_MS;
     const struct local_processes *page;
@@ -99,7 +103,7 @@ static int read_pages(struct cli *cli, struct local_link *l, struct buf *to, str
         if (came != LOCAL_CAME || type != LOCAL_PROCESSES)
             return no_answer(cli, err);
         page = message;
-        add_views(cli, page, to);
+        add_views(cli, page, word, to);
     } while (!page->is_last);
     return 0;
 }
@@ -107,14 +111,15 @@ static int read_pages(struct cli *cli, struct local_link *l, struct buf *to, str
 int local_get_processes(struct cli *cli, const struct process_ask *ask, struct list *ret,
                         struct err *err)
 {
-    const struct local_ask question = { ask->space, ask->name };
+    const char *word = *ask->name ? "" : ask->space; /* a namespace, or a name */
+    const struct local_ask question = { *word ? "" : ask->space, ask->name };
     struct local_link l;
     struct buf all = { 0 };
     int bad;
 
     if (local_link_open(cli, &cli->arena, LOCAL_LIST, &local_ask_shape, &question, &l, err))
         return -1;
-    bad = read_pages(cli, &l, &all, err);
+    bad = read_pages(cli, &l, word, &all, err);
     local_link_close(&l);
     ret->n = all.len / sizeof(struct process_view);
     ret->items = arena_alloc(&cli->arena, all.len + 1);

@@ -25,7 +25,7 @@ const char *local_path(const struct args *args, const struct cli_settings *s);
  * or CLI_OK. */
 int local_find_names(struct cli *cli, struct err *err);
 
-/* By namespace and name. */
+/* By namespace and name; one word alone may be either. */
 int local_get_processes(struct cli *cli, const struct process_ask *ask, struct list *ret,
                         struct err *err);
 int local_get_log(struct cli *cli, const struct log_ask *ask, struct arena *a, struct log_view *ret,
@@ -35,6 +35,9 @@ int local_get_facts(struct cli *cli, struct local_facts *ret, struct err *err);
 /* The operation on all that the words name, at the same time; w as after watch_task(), or, where
  * nobody waits, with all of it left. */
 int local_operate(struct cli *cli, struct watch *w, struct err *err);
+
+/* Lines that tell of the agent and how much it looks after. */
+void local_put_facts(struct cli *cli, const struct local_facts *f);
 
 /* Tables name hosts; this one has a name. */
 void local_name_hosts(struct cli *cli, const struct list *processes);

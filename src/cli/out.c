@@ -9,7 +9,7 @@
 #include "base/sys.h"
 #include "cli/width.h"
 
-enum { WIDTH_USUAL = 80 };
+enum { WIDTH_USUAL = 80, WRAPPED_MIN = 20 };
 
 static const char *const codes[STYLES] = {
     [STYLE_PLAIN] = "",       [STYLE_HEAD] = "\033[1m", [STYLE_GOOD] = "\033[32m",
@@ -70,6 +70,30 @@ void out_line(struct out *o, enum text id, const char *const *args)
 {
     out_text(o, id, args);
     buf_addc(&o->b, '\n');
+}
+
+void out_blanks(struct out *o, size_t n)
+{
+    while (n--)
+        buf_addc(&o->b, ' ');
+}
+
+void out_wrapped(struct out *o, size_t column, enum style style, const char *text)
+{
+    size_t room = o->width > column + WRAPPED_MIN ? o->width - column : WRAPPED_MIN;
+    struct arena a = { 0 };
+
+    for (;;) {
+        size_t n = o->terminal ? width_line(text, room) : strlen(text);
+
+        out_styled(o, style, arena_memdup(&a, text, n));
+        buf_addc(&o->b, '\n');
+        text += n + strspn(text + n, " ");
+        if (!*text)
+            break;
+        out_blanks(o, column);
+    }
+    arena_free(&a);
 }
 
 int out_flush(struct out *o, struct err *err)

@@ -37,6 +37,11 @@ void out_styled(struct out *o, enum style style, const char *text);
 void out_text(struct out *o, enum text id, const char *const *args);
 void out_line(struct out *o, enum text id, const char *const *args); /* and a line end */
 
+/* Clean text and a line end; the cursor is at that column.  On a terminal what does not fit
+ * goes on below where it began. */
+void out_wrapped(struct out *o, size_t column, enum style style, const char *text);
+void out_blanks(struct out *o, size_t n);
+
 int out_flush(struct out *o, struct err *err);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* run_facts.c - what the agent of this host has and uses: facts. */
+#include <string.h>
+
 #include "base/mem.h"
 #include "cli/local.h"
 #include "cli/run.h"
@@ -8,24 +10,47 @@
 static const struct column columns[] = {
     { TEXT_FACILITY, false },
     { TEXT_USED, false },
-    { TEXT_INSTEAD, false },
+    { TEXT_INSTEAD, false, .wraps = true },
 };
 
-static void put_lines(struct cli *cli, const struct local_facts *f)
-{
-    const char *link = text_get(cli->lang, !*f->servers   ? TEXT_FACTS_ALONE
-                                           : f->is_linked ? TEXT_FACTS_LINKED
-                                                          : TEXT_FACTS_AWAY);
+/* What the agent says of it is English. */
+static const struct {
+    const char *name;
+    enum text text;
+} instead[] = {
+    { "pidfd", TEXT_NO_PIDFD },
+    { "pidfd_info", TEXT_NO_PIDFD_INFO },
+    { "cgroup", TEXT_NO_CGROUP },
+    { "cgroup_kill", TEXT_NO_CGROUP_KILL },
+    { "cgroup_caps", TEXT_NO_CGROUP_CAPS },
+    { "children_file", TEXT_NO_CHILDREN_FILE },
+    { "inotify", TEXT_NO_INOTIFY },
+};
 
-    out_line(&cli->out, TEXT_FACTS_AGENT,
-             TEXT_ARGS(f->agent_version, cli_count(cli, f->pid), *f->agent_id ? f->agent_id : "-"));
+void local_put_facts(struct cli *cli, const struct local_facts *f)
+{
+    const char *link = text_get(cli->lang, f->is_linked ? TEXT_FACTS_LINKED : TEXT_FACTS_AWAY);
+
+    out_line(&cli->out, *f->agent_id ? TEXT_FACTS_AGENT : TEXT_FACTS_AGENT_ALONE,
+             TEXT_ARGS(f->agent_version, cli_count(cli, f->pid), f->agent_id));
     out_line(&cli->out, TEXT_FACTS_DATA, TEXT_ARGS(f->data_dir));
-    out_line(&cli->out, TEXT_FACTS_SERVER, TEXT_ARGS(*f->servers ? f->servers : "-", link));
+    out_line(&cli->out, *f->servers ? TEXT_FACTS_SERVER : TEXT_FACTS_ALONE,
+             TEXT_ARGS(f->servers, link));
     out_line(&cli->out, TEXT_FACTS_PROCESSES,
              TEXT_ARGS(cli_count(cli, f->processes), cli_count(cli, f->running),
                        cli_count(cli, f->hosted), cli_count(cli, f->operations)));
     if (*f->servers)
         out_line(&cli->out, TEXT_FACTS_EVENTS, TEXT_ARGS(cli_count(cli, f->events)));
+}
+
+/* An agent of another version may have one we do not know. */
+static const char *instead_of(struct cli *cli, const struct local_fact *fact)
+{
+    for (size_t i = 0; i < ARRAY_LEN(instead); i++) {
+        if (!strcmp(instead[i].name, fact->name))
+            return text_get(cli->lang, instead[i].text);
+    }
+    return fact->instead;
 }
 
 static void put_table(struct cli *cli, const struct local_facts *f)
@@ -38,9 +63,10 @@ static void put_table(struct cli *cli, const struct local_facts *f)
         table_add(&t, STYLE_PLAIN, facts[i].name);
         table_add_text(&t, facts[i].used ? STYLE_GOOD : STYLE_BAD, cli->lang,
                        facts[i].used ? TEXT_YES : TEXT_NO);
-        table_add(
-            &t, STYLE_PLAIN,
-            facts[i].used ? "" : arena_printf(&t.arena, "%s (%s)", facts[i].instead, facts[i].why));
+        table_add(&t, STYLE_PLAIN,
+                  facts[i].used ? ""
+                                : arena_printf(&t.arena, "%s (%s)", instead_of(cli, &facts[i]),
+                                               facts[i].why));
     }
     if (t.n_cells) {
         out_puts(&cli->out, "\n");
@@ -59,7 +85,7 @@ int run_facts(struct cli *cli, struct err *err)
         cli_json(cli, &local_facts_shape, &facts);
         return CLI_OK;
     }
-    put_lines(cli, &facts);
+    local_put_facts(cli, &facts);
     put_table(cli, &facts);
     return CLI_OK;
 }

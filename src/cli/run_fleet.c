@@ -43,9 +43,31 @@ static void put_wrong(struct cli *cli, const struct list *processes)
                  TEXT_ARGS(cli_count(cli, (int64_t)(t.n_cells / t.n_columns))));
         table_put(&t, &cli->out);
     } else if (!cli->settings.quiet && processes->n) {
-        out_line(&cli->out, TEXT_STATUS_GOOD, NULL);
+        out_line(&cli->out, cli->local ? TEXT_LOCAL_GOOD : TEXT_STATUS_GOOD, NULL);
     }
     table_done(&t);
+}
+
+static int local_status(struct cli *cli, struct err *err)
+{
+    const struct process_ask all = { "", "", "", NULL, 0 };
+    struct local_facts facts;
+    struct list processes;
+
+    if (local_get_facts(cli, &facts, err))
+        return -1;
+    if (cli->settings.json) {
+        cli_json(cli, &local_facts_shape, &facts);
+        return CLI_OK;
+    }
+    if (cli_get_processes(cli, &all, &processes, err))
+        return -1;
+    local_name_hosts(cli, &processes);
+    local_put_facts(cli, &facts);
+    if (!processes.n)
+        out_line(&cli->out, TEXT_LOCAL_NO_PROCESSES, NULL);
+    put_wrong(cli, &processes);
+    return CLI_OK;
 }
 
 int run_status(struct cli *cli, struct err *err)
@@ -54,6 +76,8 @@ int run_status(struct cli *cli, struct err *err)
     struct status_view s;
     struct list processes;
 
+    if (cli->local)
+        return local_status(cli, err);
     if (cli_get(cli, "/v1/status", NULL, CLI_GET_MS, &status_view_shape, &cli->arena, &s, err))
         return -1;
     if (cli->settings.json) {
@@ -73,9 +97,18 @@ int run_status(struct cli *cli, struct err *err)
 
 /* ---- ps ---- */
 
+static void put_none(struct cli *cli)
+{
+    if (cli->local && cli->args.n_words)
+        out_line(&cli->out, TEXT_LOCAL_UNKNOWN, TEXT_ARGS(cli->args.words[0]));
+    else if (cli->args.n_words || cli->args.hosts.n)
+        out_line(&cli->out, TEXT_NONE_FITS, NULL);
+    else
+        out_line(&cli->out, cli->local ? TEXT_LOCAL_NO_PROCESSES : TEXT_NO_PROCESSES, NULL);
+}
+
 int run_ps(struct cli *cli, struct err *err)
 {
-    bool some = cli->args.n_words || cli->args.hosts.n;
     const struct process_view *p;
     struct process_page page = { .next = "" };
     struct process_ask ask;
@@ -90,11 +123,7 @@ int run_ps(struct cli *cli, struct err *err)
     }
     if (!page.processes.n) {
         if (!cli->settings.quiet)
-            out_line(&cli->out,
-                     some         ? TEXT_NONE_FITS
-                     : cli->local ? TEXT_LOCAL_NO_PROCESSES
-                                  : TEXT_NO_PROCESSES,
-                     NULL);
+            put_none(cli);
         return CLI_OK;
     }
     local_name_hosts(cli, &page.processes);

@@ -70,6 +70,19 @@ static void put_summary(struct cli *cli, const struct watch *w)
                  TEXT_ARGS(w->label, cli_count(cli, t->total), cli_count(cli, t->total), time));
 }
 
+/* The agent refuses what it has no spec for by the field that it misses first. */
+static void put_hint(struct cli *cli, const struct task_view *task)
+{
+    const struct task_item_view *items = task->items.items;
+    bool lacks = false;
+
+    for (size_t i = 0; i < task->items.n; i++)
+        lacks = lacks || ((items[i].code == CODE_NO_COMMAND || items[i].code == CODE_PARAM) &&
+                          items[i].view.wanted == PROC_UNREGISTERED);
+    if (cli->local && lacks && !*cli->args.spec)
+        out_line(&cli->out, TEXT_LOCAL_NO_SPEC, NULL);
+}
+
 static int show_end(struct cli *cli, struct watch *w)
 {
     int status;
@@ -79,6 +92,7 @@ static int show_end(struct cli *cli, struct watch *w)
     } else {
         put_summary(cli, w);
         put_items(cli, &w->task, true);
+        put_hint(cli, &w->task);
         put_found(cli, &w->task);
     }
     status = w->end == WATCH_SIGNAL                      ? SIGNAL_STATUS + w->signal

@@ -10,7 +10,7 @@
 #include "cli/width.h"
 #include "model/duration.h"
 
-enum { INDENT = 2, GAP = 2, WIDTH_MIN = 20 };
+enum { INDENT = 2, GAP = 2 };
 
 struct block {
     struct cli *cli;
@@ -21,52 +21,18 @@ struct block {
 
 /* ---- lines ---- */
 
-static void put_blanks(struct out *o, size_t n)
-{
-    while (n--)
-        out_puts(o, " ");
-}
-
-/* How many bytes of the text make a line: up to the last blank that fits, or, where there
- * is none, as much as fits. */
-static size_t line_bytes(const char *text, size_t columns)
-{
-    size_t n = width_cut(text, columns), at = n;
-
-    if (!text[n])
-        return n;
-    while (at && text[at] != ' ')
-        at--;
-    return at ? at : n;
-}
-
-/* What does not fit in the terminal's width goes on below where it began. */
 static void put_wrapped(struct block *b, size_t column, enum style style, const char *text)
 {
-    struct out *o = &b->cli->out;
-    const char *rest = width_clean(&b->cli->arena, text);
-    size_t room = o->width > column + WIDTH_MIN ? o->width - column : WIDTH_MIN;
-
-    for (;;) {
-        size_t n = o->terminal ? line_bytes(rest, room) : strlen(rest);
-
-        n = n ? n : strlen(rest);
-        out_styled(o, style, arena_memdup(&b->cli->arena, rest, n));
-        out_puts(o, "\n");
-        rest += n + strspn(rest + n, " ");
-        if (!*rest)
-            return;
-        put_blanks(o, column);
-    }
+    out_wrapped(&b->cli->out, column, style, width_clean(&b->cli->arena, text));
 }
 
 /* ---- facts ---- */
 
 static const enum text labels[] = {
-    TEXT_FACT_STATE,    TEXT_FACT_WANTED,    TEXT_FACT_HOSTED,   TEXT_FACT_PID,   TEXT_FACT_EXIT,
-    TEXT_FACT_RESTARTS, TEXT_FACT_INSTANCES, TEXT_FACT_TRIES,    TEXT_FACT_NEXT,  TEXT_FACT_FAILED,
-    TEXT_FACT_SENTENCE, TEXT_FACT_OUTPUT,    TEXT_FACT_NEXT_RUN, TEXT_FACT_RUNS,  TEXT_FACT_USE,
-    TEXT_FACT_LIMIT,    TEXT_FACT_VERSION,   TEXT_FACT_HEALTH,   TEXT_FACT_CONFIG
+    TEXT_FACT_STATE,    TEXT_FACT_WANTED,    TEXT_FACT_HOSTED,   TEXT_FACT_PID,    TEXT_FACT_EXIT,
+    TEXT_FACT_RESTARTS, TEXT_FACT_INSTANCES, TEXT_FACT_TRIES,    TEXT_FACT_NEXT,   TEXT_FACT_FAILED,
+    TEXT_FACT_SENTENCE, TEXT_FACT_OUTPUT,    TEXT_FACT_NEXT_RUN, TEXT_FACT_RUNS,   TEXT_FACT_USE,
+    TEXT_FACT_LIMIT,    TEXT_FACT_VERSION,   TEXT_FACT_HEALTH,   TEXT_FACT_CONFIG, TEXT_FACT_WAITS
 };
 
 static size_t widest_label(enum lang lang)
@@ -86,9 +52,9 @@ static void put_label(struct block *b, enum text label)
     struct out *o = &b->cli->out;
     const char *text = text_get(b->cli->lang, label);
 
-    put_blanks(o, INDENT);
+    out_blanks(o, INDENT);
     out_styled(o, STYLE_DIM, text);
-    put_blanks(o, b->labels - width_text(text) + GAP);
+    out_blanks(o, b->labels - width_text(text) + GAP);
 }
 
 static void put_fact(struct block *b, enum text label, const char *value)
@@ -253,7 +219,7 @@ static void put_failure(struct block *b)
         fill(b, TEXT_FACT_FAILURE,
              TEXT_ARGS(why_op_name(c->failed_op, b->cli->lang), moment(b, c->failed_s), code)));
     if (*c->failed_text) {
-        put_blanks(&b->cli->out, INDENT + b->labels + GAP);
+        out_blanks(&b->cli->out, INDENT + b->labels + GAP);
         put_wrapped(b, INDENT + b->labels + GAP, STYLE_PLAIN, c->failed_text);
     }
 }
@@ -271,7 +237,7 @@ static void put_output(struct block *b)
         if (first)
             put_label(b, TEXT_FACT_OUTPUT);
         else
-            put_blanks(&b->cli->out, INDENT + b->labels + GAP);
+            out_blanks(&b->cli->out, INDENT + b->labels + GAP);
         out_styled(&b->cli->out, STYLE_DIM, "| ");
         put_wrapped(b, INDENT + b->labels + GAP + 2, STYLE_PLAIN, line);
     }
@@ -299,19 +265,22 @@ static void put_next_run(struct block *b)
                                        TEXT_ARGS(date(b, next_s), span(b, next_s - b->now_s))));
 }
 
-/* "succeeded, exit code 0" */
+/* "succeeded", "failed, exit code 1", "the command did not end in time (...)" */
 static const char *run_result(struct block *b, const struct proc_run *run)
 {
     const struct proc_cause ended = { .exit_code = run->exit_code,
                                       .exit_signal = run->exit_signal };
+    bool is_known = run->exit_code >= 0 || run->exit_signal;
     const char *text = text_get(b->cli->lang, TEXT_FACT_RUN_WELL);
     struct buf how = { 0 };
 
-    if (run->code != CODE_OK)
+    if (run->code == CODE_COMMAND && is_known)
+        text = text_get(b->cli->lang, TEXT_FACT_RUN_BADLY);
+    else if (run->code != CODE_OK)
         text = fill(
             b, TEXT_FACT_RUN_FAILED,
             TEXT_ARGS(code_get((int)run->code)->text[b->cli->lang], cli_count(b->cli, run->code)));
-    if (run->exit_code < 0 && !run->exit_signal)
+    if (!is_known || (run->code == CODE_OK && !run->exit_code))
         return text;
     why_write_exit(&ended, b->cli->lang, &how);
     return fill(b, TEXT_FACT_ENDED, TEXT_ARGS(text, keep(b, &how)));
@@ -342,14 +311,11 @@ static void put_runs(struct block *b)
         if (i == 0)
             put_label(b, TEXT_FACT_RUNS);
         else
-            put_blanks(&b->cli->out, INDENT + b->labels + GAP);
-        out_puts(&b->cli->out, date(b, runs[i].begun_s));
-        put_blanks(&b->cli->out, GAP + widest - width_text(took[i]));
-        out_puts(&b->cli->out, took[i]);
-        put_blanks(&b->cli->out, GAP);
+            out_blanks(&b->cli->out, INDENT + b->labels + GAP);
         put_wrapped(b, INDENT + b->labels + GAP, runs[i].code ? STYLE_BAD : STYLE_PLAIN,
-                    arena_printf(&b->cli->arena, "%s%s%s", run_result(b, &runs[i]),
-                                 *said ? "  | " : "", said));
+                    arena_printf(&b->cli->arena, "%s%*s%s  %s%s%s", date(b, runs[i].begun_s),
+                                 (int)(GAP + widest - width_text(took[i])), "", took[i],
+                                 run_result(b, &runs[i]), *said ? "  | " : "", said));
     }
 }
 
@@ -386,7 +352,8 @@ static int none(struct cli *cli)
 {
     struct err ignored;
 
-    out_line(&cli->side, TEXT_NONE_FITS, NULL);
+    out_line(&cli->side, cli->local ? TEXT_LOCAL_UNKNOWN : TEXT_NONE_FITS,
+             TEXT_ARGS(cli->args.words[0]));
     (void)out_flush(&cli->side, &ignored); /* the status says it too */
     return CLI_SOME_FAILED;
 }

@@ -62,33 +62,6 @@ static size_t column_width(const struct table *t, size_t column, enum lang lang)
     return width;
 }
 
-static void put_blanks(struct out *out, size_t n)
-{
-    while (n--)
-        out_puts(out, " ");
-}
-
-/* The last column has no blanks behind it, so that lines are not longer than seen. */
-static void put_cell(const struct table *t, size_t column, const struct cell *c, size_t width,
-                     struct arena *a, struct out *out)
-{
-    bool last = column + 1 == t->n_columns;
-    size_t blanks = c->width < width ? width - c->width : 0;
-
-    if (width == GONE)
-        return;
-    if (t->columns[column].right)
-        put_blanks(out, blanks);
-    if (c->width > width)
-        out_styled(out, c->style,
-                   arena_printf(a, "%.*s…", (int)width_cut(c->text, width - 1), c->text));
-    else
-        out_styled(out, c->style, c->text);
-    if (!last && !t->columns[column].right)
-        put_blanks(out, blanks);
-    out_puts(out, last ? "\n" : "  ");
-}
-
 static size_t width_before_last(const struct table *t, const size_t *widths)
 {
     size_t before = 0;
@@ -96,6 +69,31 @@ static size_t width_before_last(const struct table *t, const size_t *widths)
     for (size_t i = 0; i + 1 < t->n_columns; i++)
         before += widths[i] == GONE ? 0 : widths[i] + GAP;
     return before;
+}
+
+/* The last column has no blanks behind it, so that lines are not longer than seen. */
+static void put_cell(const struct table *t, size_t column, const struct cell *c,
+                     const size_t *widths, struct arena *a, struct out *out)
+{
+    bool last = column + 1 == t->n_columns;
+    size_t width = widths[column], blanks = c->width < width ? width - c->width : 0;
+
+    if (width == GONE)
+        return;
+    if (last && t->columns[column].wraps) {
+        out_wrapped(out, width_before_last(t, widths), c->style, c->text);
+        return;
+    }
+    if (t->columns[column].right)
+        out_blanks(out, blanks);
+    if (c->width > width)
+        out_styled(out, c->style,
+                   arena_printf(a, "%.*s…", (int)width_cut(c->text, width - 1), c->text));
+    else
+        out_styled(out, c->style, c->text);
+    if (!last && !t->columns[column].right)
+        out_blanks(out, blanks);
+    out_puts(out, last ? "\n" : "  ");
 }
 
 /* The one to leave out next; n_columns: none. */
@@ -143,9 +141,9 @@ void table_put(const struct table *t, struct out *out)
     for (size_t i = 0; i < t->n_columns; i++) {
         const char *head = text_get(out->lang, t->columns[i].head);
 
-        put_cell(t, i, &(struct cell){ head, STYLE_HEAD, width_text(head) }, widths[i], &a, out);
+        put_cell(t, i, &(struct cell){ head, STYLE_HEAD, width_text(head) }, widths, &a, out);
     }
     for (size_t i = 0; i < t->n_cells; i++)
-        put_cell(t, i % t->n_columns, &t->cells[i], widths[i % t->n_columns], &a, out);
+        put_cell(t, i % t->n_columns, &t->cells[i], widths, &a, out);
     arena_free(&a);
 }

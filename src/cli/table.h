@@ -2,7 +2,7 @@
 /* table.h - rows for people: columns aligned by what is seen, not by bytes.
  *
  * On a terminal the last column is cut with an ellipsis where the line would be too
- * long; in a pipe or a file nothing is ever cut. */
+ * long, or goes on below; in a pipe or a file nothing is ever cut. */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 
@@ -13,6 +13,7 @@ struct column {
     enum text head;
     bool right;    /* a number */
     unsigned goes; /* on a narrow terminal those with 1 are left out first; 0: never */
+    bool wraps;    /* the last one: what is too long goes on below */
 };
 
 struct table {

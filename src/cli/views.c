@@ -20,15 +20,18 @@ static const struct column process_columns[] = {
 };
 
 static const struct column wrong_columns[] = {
-    { TEXT_HOST, false },  { TEXT_PROCESS, false }, { TEXT_WANTED, false },
-    { TEXT_STATE, false }, { TEXT_WHY, false },
+    { TEXT_HOST, false },
+    { TEXT_PROCESS, false },
+    { TEXT_WANTED, false, .goes = 1 },
+    { TEXT_STATE, false },
+    { TEXT_WHY, false, .wraps = true },
 };
 
 static const struct column item_columns[] = {
     { TEXT_HOST, false },
     { TEXT_PROCESS, false },
     { TEXT_CODE, false },
-    { TEXT_TEXT, false },
+    { TEXT_TEXT, false, .wraps = true },
 };
 
 const char *views_host(struct arena *a, const char *agent_id, int64_t cloud_id, const char *ip)

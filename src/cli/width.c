@@ -93,6 +93,49 @@ size_t width_cut(const char *text, size_t columns)
     return at;
 }
 
+/* Of Chinese: a line does not begin with the one kind, nor end with the other. */
+static bool is_closing(uint32_t c)
+{
+    static const struct range closing[] = {
+        { 0x3001, 0x3002 }, { 0x300B, 0x300B }, { 0x300D, 0x300D },
+        { 0x300F, 0x300F }, { 0xFF01, 0xFF01 }, { 0xFF09, 0xFF09 },
+        { 0xFF0C, 0xFF0C }, { 0xFF1A, 0xFF1B }, { 0xFF1F, 0xFF1F },
+    };
+
+    return is_in(closing, ARRAY_LEN(closing), c);
+}
+
+static bool is_opening(uint32_t c)
+{
+    return c == 0xFF08 || c == 0x300A || c == 0x300C || c == 0x300E;
+}
+
+static bool may_end_between(uint32_t before, uint32_t after)
+{
+    if (after == ' ')
+        return true;
+    return (width_char(before) == 2 || width_char(after) == 2) && width_char(after) &&
+           !is_closing(after) && !is_opening(before);
+}
+
+size_t width_line(const char *text, size_t columns)
+{
+    size_t fits = width_cut(text, columns), end = 0, at = 0;
+    uint32_t c, before = ' ';
+
+    if (!text[fits])
+        return fits;
+    while (at <= fits) {
+        size_t n = take(text + at, &c);
+
+        if (at && before != ' ' && may_end_between(before, c))
+            end = at;
+        before = c;
+        at += n;
+    }
+    return end ? end : fits ? fits : take(text, &c);
+}
+
 const char *width_clean(struct arena *a, const char *text)
 {
     char *copy = arena_bytes(a, strlen(text) + 1), *to = copy;

@@ -17,6 +17,10 @@ size_t width_text(const char *text); /* columns; the text is as width_clean() gi
 /* How many of its bytes fit; never a part of a character. */
 size_t width_cut(const char *text, size_t columns);
 
+/* How many of its bytes make a line: up to the last place that fits where a line may end, a
+ * blank or beside a CJK character, or as much as fits; at least one character. */
+size_t width_line(const char *text, size_t columns);
+
 /* The text on one line and without what would move the cursor or turn the writing
  * round: line ends and tabs become blanks, other such characters and bytes that are
  * not UTF-8 question marks. */

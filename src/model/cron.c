@@ -20,8 +20,8 @@ enum { MINUTE_S = 60, HOUR_S = 3600, DAY_S = 86400, DAY_MINUTES = 1440 };
  * island that changes sides of the date line.  Two changes are further apart. */
 enum { NEAR_S = 2 * DAY_S, FAR_S = 2 * NEAR_S };
 
-/* From one 29 February to the next, where a century is between them. */
-enum { LEAP_YEARS = 8 };
+/* From one 29 February that is a sunday, say, to the next, where a century is between them. */
+enum { LEAP_YEARS = 40 };
 
 /* ---- fields */
 

@@ -9,6 +9,7 @@
 #include "model/phrase.h"
 #include "model/proc.h"
 #include "model/view.h"
+#include "model/why_judge.h"
 
 /* A text of somebody else's in the sentence; the rest of it is among the facts. */
 enum { DETAIL_BYTES = 320 };
@@ -130,7 +131,7 @@ static const char *const phrases[][LANGS] = {
     [AWAY_FOR] = { "nothing heard of the agent for {0}; known then: ", "Agent 已失联 {0}；当时所知：" },
 };
 
-/* What is being done, and what failed; NULL: neither can be said of it. */
+/* What is being done, where why_is_in_work(), and what failed. */
 static const struct {
     const char *doing[LANGS], *name[LANGS];
 } ops[] = {
@@ -162,79 +163,6 @@ static bool is_op(int64_t op)
 const char *why_op_name(int64_t op, enum lang lang)
 {
     return is_op(op) ? ops[op].name[lang] : lang == LANG_EN ? "operation" : "操作";
-}
-
-/* ---- what the facts mean ---- */
-
-static bool is_in_work(const struct proc_cause *c)
-{
-    return is_op(c->doing) && ops[c->doing].doing[LANG_EN];
-}
-
-/* A start of what runs and a stop of what does not found nothing to do. */
-static bool has_failed(const struct proc_cause *c)
-{
-    return c->failed_s > 0 && c->failed_code != CODE_OK && c->failed_code != CODE_RUNNING &&
-           c->failed_code != CODE_NOT_RUNNING;
-}
-
-/* What went wrong before it came to be as it is now is history. */
-static bool failure_stands(const struct proc_view *v)
-{
-    return has_failed(&v->cause) && v->cause.failed_s >= v->cause.since_s;
-}
-
-/* To pull it up was refused, and will be. */
-static bool is_forbidden(const struct proc_view *v)
-{
-    return failure_stands(v) && v->cause.failed_code == CODE_DENIED;
-}
-
-/* What has failed since then was another run of it. */
-static bool is_finished(const struct proc_view *v)
-{
-    return v->status != PROC_RUNNING && v->cause.has_finished && !has_failed(&v->cause);
-}
-
-/* It need not run now; what a run has come to is told by whether the last one failed. */
-static bool is_periodic(const struct proc_view *v)
-{
-    return v->cause.is_periodic && v->status != PROC_RUNNING;
-}
-
-static bool misses_instances(const struct proc_view *v)
-{
-    return v->status == PROC_RUNNING && v->cause.instances < v->cause.instances_wanted;
-}
-
-/* What is asked for is on its way; a restart of our own means that something is wrong. */
-static bool is_on_its_way(const struct proc_view *v)
-{
-    const struct proc_cause *c = &v->cause;
-
-    if (!is_in_work(c) || has_failed(c))
-        return false;
-    if (v->wanted == PROC_STOPPED)
-        return c->doing == PROC_OP_STOP || c->doing == PROC_OP_KILL;
-    return !c->tries && (c->doing == PROC_OP_START || c->doing == PROC_OP_RESTART);
-}
-
-/* It runs, and yet it is unhealthy, or its configuration is another than it should be. */
-static bool needs_care(const struct proc_view *v)
-{
-    return v->status == PROC_RUNNING &&
-           (v->cause.unhealthy_s > 0 || (v->cause.drift && *v->cause.drift));
-}
-
-bool why_is_trouble(const struct proc_view *v)
-{
-    if (v->cause.has_given_up || misses_instances(v) || needs_care(v))
-        return true;
-    if (is_finished(v) || (is_periodic(v) && !has_failed(&v->cause)))
-        return false;
-    if (v->wanted != PROC_UNREGISTERED && v->wanted != v->status && !is_on_its_way(v))
-        return true;
-    return failure_stands(v);
 }
 
 /* ---- words ---- */
@@ -359,15 +287,10 @@ static void say_failed(struct sentence *s)
 {
     const struct proc_cause *c = s->cause;
 
-    if (failure_stands(s->view))
+    if (why_failure_stands(s->view))
         say(s, FAILED,
             PHRASE_ARGS(why_op_name(c->failed_op, s->lang), ago(s, c->failed_s), failure(s),
                         number(s, c->failed_code)));
-}
-
-bool why_is_used_up(const struct proc_cause *c)
-{
-    return c->tries_max > 0 && c->tries >= c->tries_max;
 }
 
 static void say_try(struct sentence *s)
@@ -399,7 +322,7 @@ static void say_next(struct sentence *s)
         say_try(s);
     else if (c->waits_for && *c->waits_for)
         say(s, WAITS_FOR, PHRASE_ARGS(c->waits_for));
-    else if (is_forbidden(s->view))
+    else if (why_is_forbidden(s->view))
         say(s, FORBIDDEN, NULL);
     else
         say(s, c->tries_max ? WAITING : NO_RETRIES, NULL);
@@ -443,7 +366,7 @@ static void say_running(struct sentence *s)
         say(s, RUNNING_FOR, PHRASE_ARGS(ago(s, c->since_s), pid));
     else
         say(s, RUNNING_AS, PHRASE_ARGS(pid));
-    if (misses_instances(v))
+    if (why_misses_instances(v))
         say(s, INSTANCES, PHRASE_ARGS(number(s, c->instances), number(s, c->instances_wanted)));
     if (v->wanted == PROC_STOPPED)
         say(s, SHOULD_NOT, NULL);
@@ -490,7 +413,7 @@ static void say_not_running(struct sentence *s)
 {
     const struct proc_view *v = s->view;
 
-    if (!v->last_start_s && !s->cause->exit_s && !has_failed(s->cause))
+    if (!v->last_start_s && !s->cause->exit_s && !why_has_failed(s->cause))
         say(s, NEVER, NULL);
     else
         say(s, NOT_RUNNING, NULL);
@@ -522,7 +445,7 @@ static void say_periodic(struct sentence *s)
     int64_t when_s = last ? last->begun_s + last->duration_ms / 1000 : s->view->last_start_s;
     bool is_of_run = c->failed_op == PROC_OP_START || c->failed_op == PROC_OP_RESTART;
 
-    if (has_failed(c) && is_of_run)
+    if (why_has_failed(c) && is_of_run)
         say(s, RUN_FAILED, PHRASE_ARGS(ago(s, c->failed_s), failure(s), number(s, c->failed_code)));
     else if (when_s > 0)
         say(s, RUN_WELL, PHRASE_ARGS(ago(s, when_s)));
@@ -554,17 +477,17 @@ static void say_all(struct sentence *s)
 {
     const struct proc_view *v = s->view;
 
-    if (is_in_work(s->cause))
+    if (why_is_in_work(s->cause))
         say_doing(s);
     else if (v->status == PROC_RUNNING)
         say_running(s);
-    else if (is_periodic(v) && v->wanted == PROC_RUNNING)
+    else if (why_is_periodic(v) && v->wanted == PROC_RUNNING)
         say_periodic(s);
-    else if (is_finished(v))
+    else if (why_is_finished(v))
         say_finished(s);
     else if (s->cause->has_given_up)
         say_given_up(s);
-    else if (v->wanted == PROC_STOPPED && !failure_stands(v))
+    else if (v->wanted == PROC_STOPPED && !why_failure_stands(v))
         say_stopped(s);
     else
         say_not_running(s);

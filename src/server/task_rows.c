@@ -33,6 +33,16 @@ static const struct field stored_fields[] = {
 static const struct shape stored_shape = { "stored_spec", sizeof(struct stored_spec),
                                            stored_fields };
 
+/* From the begin of its command, or of the pause after it, until it has failed. */
+static int64_t ready_s(const struct proc_spec *spec)
+{
+    const struct proc_ready *r = &spec->extra.ready;
+
+    if (r->kind == READY_ALIVE)
+        return 0;
+    return r->timeout_s ? r->timeout_s : proc_policy_of(spec).op_timeout_s;
+}
+
 /* One formula for all operations, so that it can not be shorter than what the agent
  * takes: a restart without a command of its own is a stop and a start. */
 int64_t task_budget_ms(const struct proc_spec *spec, int64_t op)
@@ -40,8 +50,8 @@ int64_t task_budget_ms(const struct proc_spec *spec, int64_t op)
     struct proc_policy p = proc_policy_of(spec);
     int64_t commands = op == PROC_OP_RESTART && !*spec->control.restart_cmd ? 2 : 1;
 
-    return (commands * p.op_timeout_s + p.start_check_s + p.stop_check_s +
-            spec->extra.stop_wait_s) *
+    return (commands * p.op_timeout_s + p.start_check_s + p.stop_check_s + spec->extra.stop_wait_s +
+            ready_s(spec)) *
                1000 +
            SLACK_MS;
 }

@@ -13,12 +13,6 @@
 
 enum { COMPACT_OVER = 100 };
 
-/* In every other world so few events may wait that some are lost. */
-static size_t events_max(const struct sim *s)
-{
-    return s->o->seed % 2 ? 1 + s->o->seed / 2 % 3 : 1000;
-}
-
 static struct process *find_process(struct host *h, int64_t pid)
 {
     for (size_t i = 0; i < h->n_procs; i++) {
@@ -361,7 +355,9 @@ static struct process *look_for(struct host *h, const struct core_look *look, in
     if (p || look->self.pid)
         return p;
     p = living_daemon(h, h->pid_file[key], key);
-    return p || (h->pid_file[key] && !look->is_doubtful) ? p : daemon_of(h, key);
+    if (!p && !look->by_pid_file && (!h->pid_file[key] || look->is_doubtful))
+        p = daemon_of(h, key);
+    return p;
 }
 
 static void on_probe(struct event *e)
@@ -524,7 +520,7 @@ void host_start(struct host *h)
     h->life++;
     timer_init(&h->wake, on_wake, h);
     h->core = core_new(&hands, h, s->now_ms, s->now_ms + h->wall_jump_ms);
-    core_set_events_max(h->core, events_max(s));
+    core_set_events_max(h->core, sim_events_max(s));
     sim_limit_host(h);
     if (h->n % 2)
         core_set_at_once(h->core, 2); /* here they wait for each other */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* sim_more.c - what processes of a host use.
+/* sim_more.c - see sim_more.h.
  *
  * In some worlds there are limits, and every fourth process uses too much from its first
- * moment to its last; when the world is calm none does, so that it comes to rest. */
+ * moment to its last; when the world is calm none does, so that it comes to rest.  In some a
+ * process is ready when its pid file names it. */
 #include "sim/sim_more.h"
 
 #include "agent/core_use.h"
@@ -21,6 +22,20 @@ void sim_limit_spec(const struct sim *s, int key, struct proc_spec *spec)
         return;
     spec->has_resource = PRESENCE_GIVEN;
     spec->resource.cpu_percent = 50;
+}
+
+void sim_ready_spec(const struct sim *s, int key, struct proc_spec *spec)
+{
+    if (s->o->seed % 4 != 1 || key == 0)
+        return;
+    spec->extra.ready.kind = READY_PID_FILE;
+    spec->extra.ready.timeout_s = 2 * key; /* one of them is less than its command may take */
+}
+
+/* In every other world so few events may wait that some are lost. */
+size_t sim_events_max(const struct sim *s)
+{
+    return s->o->seed % 2 ? 1 + s->o->seed / 2 % 3 : 1000;
 }
 
 void sim_limit_host(struct host *h)

@@ -164,6 +164,7 @@ static void fill(struct sim *s, const struct sim_task *t, struct hub_item items[
         };
         sim_spec(t->items[i].host, t->items[i].key, &specs[i]);
         sim_limit_spec(s, t->items[i].key, &specs[i]);
+        sim_ready_spec(s, t->items[i].key, &specs[i]);
     }
 }
 

@@ -408,6 +408,8 @@ int json_enter(struct json *j, enum json_kind kind, struct json_walk *ret)
     return 0;
 }
 
+enum { SHOWN_BYTES = 100 }; /* of a key */
+
 int json_note_key(struct json *j, const struct json_walk *w)
 {
     const char *key = w->key.p;
@@ -425,7 +427,11 @@ int json_note_key(struct json *j, const struct json_walk *w)
         key = json_text_copy(&w->key, j->arena, &n);
     if (json_keys_push(&j->keys, w->mark, key, n))
         return 0;
-    buf_quote(&shown, key, utf8_whole(key, n < 100 ? n : 100));
+    buf_quote(&shown, key, utf8_whole(key, n < SHOWN_BYTES ? n : SHOWN_BYTES));
+    if (shown.len > SHOWN_BYTES + 20) { /* all escapes: what is wrong must still fit behind it */
+        buf_drop(&shown, shown.len);
+        buf_quote(&shown, key, utf8_whole(key, SHOWN_BYTES / 6));
+    }
     json_fail(j, w->key.p - 1, "the key %s stands twice in one object", buf_text(&shown));
     buf_free(&shown);
     return -1;

@@ -91,7 +91,8 @@ struct scalar {
     const char *text; /* as it would be read aloud: abc, 1.50, true; NULL for null */
 };
 
-enum presence { PRESENCE_ABSENT, PRESENCE_NULL, PRESENCE_GIVEN };
+/* In one byte: specs have many of them, and agents many specs. */
+enum __attribute__((packed)) presence { PRESENCE_ABSENT, PRESENCE_NULL, PRESENCE_GIVEN };
 
 enum shape_flag {
     SHAPE_STRICT = 1 << 0,  /* unknown fields are refused; else ignored */

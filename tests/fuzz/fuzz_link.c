@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_link.c - any bytes, taken for messages of the link: what is accepted is written
- * as a frame, read and written again to the same bytes; what is refused is refused in
- * one line of text.  A first byte of 0 is followed by frames, any other is the type of
- * the one message whose body follows. */
+/* fuzz_link.c - any bytes, taken for messages of the link or of somebody on the host
+ * (local.h): what is accepted is written as a frame, read and written again to the same bytes; what
+ * is refused is refused in one line of text.  A first byte of 0 is followed by frames, any other is
+ * the type of the one message whose body follows. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "link/local.h"
 #include "link/message.h"
 #include "wire/frame.h"
 
@@ -21,6 +22,11 @@ static void must(bool holds, const char *what)
         return;
     fprintf(stderr, "%s\n", what);
     abort();
+}
+
+static const struct shape *shape_of(unsigned type)
+{
+    return type >= LOCAL_OPERATE ? local_shape(type) : message_shape(type);
 }
 
 static void check_error(const struct err *err)
@@ -42,7 +48,7 @@ static bool write_frame(unsigned type, const void *message, struct buf *to)
     struct err err = { 0 };
     size_t mark = frame_begin(to, (uint8_t)type, 0, 1);
 
-    shape_write(message_shape(type), message, to);
+    shape_write(shape_of(type), message, to);
     if (frame_end(to, mark, &err) == 0)
         return true;
     must(err.code == ERR_LIMIT, "a frame is refused for another reason than its size");
@@ -51,7 +57,7 @@ static bool write_frame(unsigned type, const void *message, struct buf *to)
 
 static void check_written(unsigned type, const void *message)
 {
-    const struct shape *s = message_shape(type);
+    const struct shape *s = shape_of(type);
     struct arena a = { 0 };
     struct buf one = { 0 }, two = { 0 };
     void *again = arena_alloc(&a, s->size);
@@ -78,12 +84,13 @@ static void check_written(unsigned type, const void *message)
 
 static void check_message(unsigned type, const char *body, size_t n)
 {
-    const struct shape *s = message_shape(type);
+    const struct shape *s = shape_of(type);
     struct arena a = { 0 };
     struct err err = { 0 };
     void *message;
 
-    must((s == NULL) == (message_name(type) == NULL), "a type has a name or a shape alone");
+    must((message_shape(type) == NULL) == (message_name(type) == NULL),
+         "a type has a name or a shape alone");
     if (!s)
         return;
     message = arena_alloc(&a, s->size);

@@ -3,6 +3,7 @@
 import getpass
 import json
 import os
+import pathlib
 import shutil
 import signal
 import socket
@@ -93,6 +94,9 @@ def test_an_agent_without_a_server_is_controlled_from_its_host(alone):
     assert {n: (p["status"], p["hosted"]) for n, p in alone.processes().items()} == \
         {"web": (2, False), "db": (2, False)}
     assert "as wanted" in alone.cli("why", "web").out
+    assert "Every process of this host is as wanted." in alone.cli("status").out
+    assert [line.split()[1] for line in alone.cli("ps", "web").out.splitlines()[1:]] == ["ns/web"]
+    assert len(alone.cli("ps", "ns").out.splitlines()) == 3
     assert alone.json("start", "web", "--no-wait")["items"] == 1
     wait_until(lambda: alone.processes()["web"]["hosted"], "it has started, waited for or not")
     task = alone.json("query", "web")
@@ -105,6 +109,11 @@ def test_mistakes_are_named(alone):
     assert alone.cli("stop", "wbe", code=1).err.strip().endswith("did you mean web?")
     assert "no such process on this host" in alone.cli("reload", "other/thing", code=1).err
     assert "827 NO_COMMAND" in alone.cli("reload", "web", code=1).out
+    assert "1 not as wanted:" in alone.cli("status").out
+    assert "other/thing: no such process on this host" in alone.cli("why", "other/thing", code=1).err
+    assert "thing: no such process on this host" in alone.cli("ps", "thing").out
+    assert "65535 COMMAND" in alone.cli("start", "ns/bad", "--spec", alone.spec("bad", "exit 3"), code=1).out
+    assert "give it again, with --spec FILE" in alone.cli("start", "bad", code=1).out
     assert "not with --local" in alone.cli("host", "list", code=2).err
     assert "not with --local" in alone.cli("ps", "--host", "1.2.3.4", code=2).err
     other = alone.holdfast.run("holdfast", "--local=/nowhere/sock", "ps", "--json", env=alone.env)
@@ -127,6 +136,8 @@ def test_facts_say_what_is_used_and_what_in_its_place(alone):
     assert {"pidfd", "cgroup", "inotify"} <= set(rows)
     assert all(f["used"] or (f["why"] and f["instead"]) for f in rows.values()), rows
     assert "controlled by holdfast --local alone" in alone.cli("facts").out
+    texts = (pathlib.Path(__file__).resolve().parents[2] / "src/cli/text_rows.h").read_text(encoding="utf-8")
+    assert [f["name"] for f in rows.values() if f'"{f["instead"]}"' not in texts] == []  # it says the same, in Chinese too
 
 
 def test_the_server_is_gone_and_all_goes_on(linked):

@@ -67,8 +67,8 @@ def test_a_new_one_counts_for_the_next_operation_and_for_what_is_hosted(home, tm
     m.kill()
     event = wait_until(lambda: home.events("process_restart_failed"), "that is told of")[0]
     assert "policy.users" in json.dumps(event)
-    view = home.processes(name="web")[0]["process"]
-    assert view["hosted"] and "policy" in view["why"], view
+    view = wait_until(lambda: "policy" in (v := home.processes(name="web")[0]["process"])["why"] and v, "and explained")
+    assert view["hosted"], view
     agent.write(policy={"users": ["nobody", "root"]})
     agent.reload()
     assert m.wait_pid(2)

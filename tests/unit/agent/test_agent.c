@@ -324,7 +324,8 @@ static void users_and_fields_that_are_not_there_are_named(void **state)
     expect(PROC_OP_QUERY, "p", &s, CODE_OK);
     expect(PROC_OP_UNHOST, "p", &s, CODE_OK);
     expect(PROC_OP_START, "p", &s, CODE_NO_COMMAND);
-    expect(PROC_OP_KILL, "p", &s, CODE_PARAM);
+    expect(PROC_OP_KILL, "p", &s, CODE_NOT_RUNNING); /* by what the start that failed had said */
+    expect(PROC_OP_KILL, "unheard-of", &s, CODE_PARAM);
     expect(5, "p", &s, CODE_UNKNOWN_OP);
 }
 

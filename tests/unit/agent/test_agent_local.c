@@ -492,6 +492,44 @@ static void members_of_the_group_come_in(void **state)
     assert_int_equal(ask_as(path, STRANGER, STRANGER, 4321), 0);
 }
 
+static int dial_as(const char *path, uid_t uid)
+{
+    int fd;
+
+    assert_int_equal(setegid(4321) | seteuid(uid), 0);
+    fd = dial(path);
+    assert_int_equal(seteuid(0) | setegid(0), 0);
+    return fd;
+}
+
+/* They hold every place there is for them. */
+static void members_of_the_group_do_not_keep_root_out(void **state)
+{
+    struct agent_options o = options();
+    int fds[2 * GUESTS_OF_ONE];
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    o.local_socket = world_text("%s/sock", whole.dir);
+    o.local_group = "4321";
+    agent_set(whole.agent, &o);
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+        fds[i] = dial_as(o.local_socket, STRANGER - (uid_t)(i % 2));
+        assert_true(fds[i] >= 0);
+        whole_turn();
+    }
+    begin(dial_as(o.local_socket, STRANGER - 2));
+    assert_int_equal(refused()->code, ERR_LIMIT);
+    finish();
+    begin(dial(o.local_socket));
+    ask(LOCAL_FACTS, 1, &local_ask_shape, &everything);
+    assert_int_equal(next_message(), LOCAL_FACTS_ARE);
+    finish();
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+        close(fds[i]);
+}
+
 static void a_socket_that_was_left_is_replaced(void **state)
 {
     const struct agent_options o = options();
@@ -548,6 +586,7 @@ int main(void)
         TEST(an_operation_outlives_its_client),
         TEST(strangers_are_kept_out),
         TEST(members_of_the_group_come_in),
+        TEST(members_of_the_group_do_not_keep_root_out),
         TEST(a_socket_that_was_left_is_replaced),
         TEST(without_a_socket_the_agent_works),
     };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_agent_ready.c - a whole agent with real processes that are ready, or say so. */
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <sys/socket.h>
@@ -86,24 +87,103 @@ static void say(const char *text)
 
     memcpy(to.sun_path, name, strlen(name));
     to.sun_path[0] = '\0';
-    assert_true(sendto(fd, text, strlen(text), 0, (struct sockaddr *)&to,
-                       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name))) >= 0);
+    if (sendto(fd, text, strlen(text), 0, (struct sockaddr *)&to,
+               (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name))) < 0)
+        _exit(1);
     close(fd);
+}
+
+/* Another process, for nobody listens to the agent itself; it lives on, so that who said it
+ * can be looked at. */
+static pid_t let_a_stranger_say(const char *const *texts, size_t n, int times)
+{
+    bool has_said = false;
+    char byte;
+    int pipes[2];
+    pid_t pid;
+
+    assert_int_equal(pipe2(pipes, O_CLOEXEC | O_NONBLOCK), 0);
+    pid = fork();
+    if (pid == 0) {
+        for (int i = 0; i < times; i++)
+            say(texts[(size_t)i % n]);
+        while (write(pipes[1], "x", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    assert_true(pid > 1);
+    TURN_UNTIL(has_said || (has_said = read(pipes[0], &byte, 1) == 1));
+    close(pipes[0]);
+    close(pipes[1]);
+    return pid;
 }
 
 static void a_stranger_says_nothing(void **state)
 {
+    static const char *const texts[] = { "READY=1", "READY=1\nMAINPID=1",
+                                         "MAINPID=99999999999999999999\nREADY=1\nSTATUS=x",
+                                         "READY=10", "" };
     const struct proc_spec spec = spec_of("./victim", READY_NOTIFY);
     int64_t item = whole_command(PROC_OP_START, "p", &spec);
+    pid_t pid;
 
     (void)state;
     turn_a_while();
-    say("READY=1");
-    say("READY=1\nMAINPID=1");
-    say("MAINPID=99999999999999999999\nREADY=1\nSTATUS=x");
-    say("READY=10");
-    say("");
+    pid = let_a_stranger_say(texts, ARRAY_LEN(texts), ARRAY_LEN(texts));
     turn_a_while();
+    assert_false(answers[item].has_come);
+    world_kill(pid);
+}
+
+/* However many strangers talk, who is waited for is heard. */
+static void a_flood_of_words_drowns_nobody(void **state)
+{
+    static const char *const texts[] = { "READY=1" };
+    const struct proc_spec spec =
+        spec_of("while ! test -e go; do sleep 0.05; done; exec ./victim --notify", READY_NOTIFY);
+    int64_t item = whole_command(PROC_OP_START, "p", &spec);
+    pid_t pid;
+
+    (void)state;
+    turn_a_while();
+    pid = let_a_stranger_say(texts, 1, 200);
+    assert_false(answers[item].has_come);
+    world_write(world_text("%s/go", whole.dir), "");
+    assert_ends_with(item, CODE_OK);
+    world_kill(pid);
+}
+
+/* Anybody can have a program of that name, and run it. */
+static pid_t run_as_stranger(void)
+{
+    const char *name = notices_socket(whole.agent->notices);
+    char *env[] = { (char *)(uintptr_t)world_text("NOTIFY_SOCKET=%s", name), NULL };
+    const char *victim = world_text("%s/victim", whole.dir);
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        if (setgid(65534) || setuid(65534))
+            _exit(1);
+        execle(victim, victim, "--notify", "--life-ms", "1500", NULL, env);
+        _exit(1);
+    }
+    return pid;
+}
+
+static void a_program_of_another_user_says_nothing(void **state)
+{
+    const struct proc_spec spec = spec_of("exec ./victim", READY_NOTIFY);
+    int64_t item;
+    pid_t pid;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    item = whole_command(PROC_OP_START, "p", &spec);
+    turn_a_while();
+    pid = run_as_stranger();
+    assert_true(pid > 1);
+    TURN_UNTIL(kill(pid, 0)); /* it has said it, and is gone */
     assert_false(answers[item].has_come);
 }
 
@@ -255,6 +335,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(who_says_it_is_ready),
         TEST(a_stranger_says_nothing),
+        TEST(a_flood_of_words_drowns_nobody),
+        TEST(a_program_of_another_user_says_nothing),
         TEST(what_is_not_ready_in_time_is_told_and_left),
         TEST(what_dies_meanwhile_fails_at_once),
         TEST(it_is_ready_when_its_port_is),

@@ -331,6 +331,93 @@ static void a_restart_for_its_health_that_fails_is_told(void **state)
     assert_true(rig_proc("p")->pid > 0);
 }
 
+/* All slots for what goes first are taken, by the start of another. */
+static void take_the_slots(void)
+{
+    struct message_command m = rig_command(PROC_OP_START, "other");
+
+    core_set_at_once(rig.core, 1);
+    start(&m);
+    rig_proc("other")->hangs = true;
+    rig_die(rig_proc("other"), 1);
+    rig_settle();
+    assert_int_equal(rig_proc("other")->runs, 2);
+}
+
+static void one_whose_restart_waits_is_restarted_once(void **state)
+{
+    const struct message_command m = restarted(1);
+
+    (void)state;
+    start(&m);
+    take_the_slots();
+    rig_proc("p")->health_status = 1;
+    rig_pass(45 * 1000); /* unhealthy four times over */
+    assert_int_equal(rig_proc("p")->runs, 1);
+    rig_proc("p")->health_status = 0;
+    rig_pass(120 * 1000);
+    assert_int_equal(rig_proc("p")->runs, 2);
+    assert_true(rig_proc("p")->pid > 0);
+}
+
+static void what_can_not_be_asked_is_no_reason_to_restart_it(void **state)
+{
+    const struct message_command m = restarted(1);
+    int64_t pid;
+
+    (void)state;
+    start(&m);
+    pid = rig_proc("p")->pid;
+    err_set(&rig_proc("p")->failure, CODE_SYSTEM, "no more files can be opened");
+    rig_pass(45 * 1000);
+    assert_true(rig_proc("p")->sides[1] > 2);
+    assert_int_equal(rig_count_events("process_unhealthy"), 0);
+    assert_int_equal(rig_proc("p")->pid, pid);
+    assert_string_equal(ask()->health, "no more files can be opened");
+}
+
+static void nor_is_that_nobody_answers_whether_it_was(void **state)
+{
+    const struct message_command m = restarted(1);
+    int64_t pid;
+
+    (void)state;
+    start(&m);
+    pid = rig_proc("p")->pid;
+    rig.is_blind = true; /* its user is being looked up, say */
+    rig_pass(45 * 1000);
+    rig.is_blind = false;
+    rig_pass(15 * 1000);
+    assert_int_equal(rig_count_events("process_unhealthy"), 0);
+    assert_int_equal(rig_proc("p")->pid, pid);
+}
+
+static void a_crash_of_ours_while_it_is_stopped_for_that_starts_it_then(void **state)
+{
+    struct message_command m = restarted(1);
+
+    (void)state;
+    m.spec.control.stop_cmd = "stop";
+    start(&m);
+    rig_proc("p")->health_status = 1;
+    rig_proc("p")->hangs = true;
+    rig_pass(10000);
+    assert_int_equal(rig_proc("p")->runs, 2);
+    rig_crash(true);
+    rig_pass(8000);
+    assert_int_equal(rig_count_events("process_restart_success"), 0); /* it still stops */
+    assert_int_equal(rig_proc("p")->runs, 2);
+    rig_proc("p")->hangs = false;
+    rig_proc("p")->health_status = 0;
+    rig_die(rig_proc("p"), 0);
+    rig_end(rig_proc("p"), 0);
+    rig_pass(8000);
+    assert_int_equal(rig_proc("p")->runs, 3);
+    assert_int_equal(rig_count_events("process_restart_success"), 1);
+    assert_int_equal(rig_proc("p")->view.restarts, 1);
+    assert_true(rig_proc("p")->pid > 0);
+}
+
 static void a_crash_of_ours_in_the_middle_of_it_starts_it_once(void **state)
 {
     struct message_command m = restarted(1);
@@ -374,6 +461,10 @@ int main(void)
         RIG_TEST(restarts_for_its_health_end_some_day),
         RIG_TEST(one_that_was_well_again_has_its_tries_back),
         RIG_TEST(a_restart_for_its_health_that_fails_is_told),
+        RIG_TEST(one_whose_restart_waits_is_restarted_once),
+        RIG_TEST(what_can_not_be_asked_is_no_reason_to_restart_it),
+        RIG_TEST(nor_is_that_nobody_answers_whether_it_was),
+        RIG_TEST(a_crash_of_ours_while_it_is_stopped_for_that_starts_it_then),
         RIG_TEST(a_crash_of_ours_in_the_middle_of_it_starts_it_once),
     };
 

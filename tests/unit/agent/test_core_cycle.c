@@ -465,6 +465,25 @@ static void a_clock_that_was_wrong_by_years_is_not_waited_for(void **state)
     assert_int_equal(runs(), 2);
 }
 
+static void a_host_that_is_told_the_time_after_its_start_runs_nothing_twice(void **state)
+{
+    int64_t gone_ms;
+
+    (void)state;
+    host("0 23 * * *", 0);
+    rig_pass(TO_23 + MINUTE);
+    assert_int_equal(runs(), 1);
+    gone_ms = rig.wall_ms - 30 * SECOND;
+    rig.wall_ms -= gone_ms; /* it has no clock of its own, and comes up in 1970 */
+    rig_crash(false);
+    rig_pass(MINUTE);
+    assert_int_equal(runs(), 1);
+    set_clock(0, gone_ms + HOUR);
+    assert_int_equal(runs(), 1); /* today's is done */
+    set_clock(0, DAY);
+    assert_int_equal(runs(), 2);
+}
+
 static void a_clock_that_is_set_forward_by_a_day_loses_nothing_rare(void **state)
 {
     (void)state;
@@ -676,6 +695,7 @@ int main(void)
         CYCLE_TEST(a_clock_that_is_set_back_makes_no_run_come_twice),
         CYCLE_TEST(one_that_comes_often_does_not_wait_for_more_than_an_hour),
         CYCLE_TEST(a_clock_that_was_wrong_by_years_is_not_waited_for),
+        CYCLE_TEST(a_host_that_is_told_the_time_after_its_start_runs_nothing_twice),
         CYCLE_TEST(a_clock_that_is_set_forward_by_a_day_loses_nothing_rare),
         CYCLE_TEST(a_clock_that_is_set_forward_by_seconds_loses_nothing),
         cmocka_unit_test(seconds_of_a_cycle_pass_whatever_the_clock_says),

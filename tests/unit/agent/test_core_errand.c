@@ -38,6 +38,26 @@ static void few_run_at_once_and_the_others_in_their_turn(void **state)
     assert_string_equal(rig_result(m[18].item)->health, "took longer than 10 s and was ended");
 }
 
+static void who_asks_while_many_hang_is_answered_all_the_same(void **state)
+{
+    struct message_command m[3 * ERRANDS_AT_ONCE];
+    char name[16];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(m); i++) {
+        snprintf(name, sizeof(name), "p%zu", i);
+        rig_proc(name)->side_hangs = rig_proc(name)->side_is_hard = true;
+        m[i] = query(rig_proc(name)->name);
+        rig_tell(&m[i]);
+    }
+    rig_pass(26000);
+    for (size_t i = 0; i < ARRAY_LEN(m); i++)
+        assert_int_equal(rig_code(m[i].item), CODE_OK);
+    assert_int_equal(rig_proc("p47")->sides[1], 0); /* its turn had not come, nor does it now */
+    rig_pass(60 * 1000);
+    assert_int_equal(rig_proc("p47")->sides[1], 0);
+}
+
 static void one_that_can_not_be_ended_keeps_nobody_waiting(void **state)
 {
     struct message_command m;
@@ -115,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RIG_TEST(few_run_at_once_and_the_others_in_their_turn),
+        RIG_TEST(who_asks_while_many_hang_is_answered_all_the_same),
         RIG_TEST(one_that_can_not_be_ended_keeps_nobody_waiting),
         RIG_TEST(while_one_hangs_no_other_of_its_kind_is_begun),
         RIG_TEST(one_that_can_not_begin_is_answered),

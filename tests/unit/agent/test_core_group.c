@@ -67,6 +67,21 @@ static void by_share_the_one_that_may_use_less_is_stopped(void **state)
     assert_int_equal(rig_proc("big")->runs, 1);
 }
 
+static void what_can_not_be_said_any_more_does_not_count(void **state)
+{
+    (void)state;
+    start_two();
+    set_group(60, 0, 0);
+    rig_proc("big")->cpu = 90;
+    rig_pass(INTERVAL_MS + INTERVAL_MS / 2);
+    rig_proc("big")->is_hidden = true;
+    rig_pass(10 * INTERVAL_MS);
+    assert_int_equal(rig_count_events(EXCEED), 0);
+    rig_proc("big")->is_hidden = false;
+    rig_pass(6 * INTERVAL_MS);
+    assert_int_equal(rig_count_events(EXCEED), 1);
+}
+
 static void one_without_a_limit_may_use_all(void **state)
 {
     (void)state;
@@ -188,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RIG_TEST(by_usage_the_one_that_uses_most_is_stopped),
         RIG_TEST(by_share_the_one_that_may_use_less_is_stopped),
+        RIG_TEST(what_can_not_be_said_any_more_does_not_count),
         RIG_TEST(one_without_a_limit_may_use_all),
         RIG_TEST(memory_is_a_pool_too),
         RIG_TEST(a_spike_of_all_is_no_reason),

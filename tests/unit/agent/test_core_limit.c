@@ -281,6 +281,28 @@ static void a_stop_that_comes_meanwhile_stands(void **state)
     assert_false(p->view.hosted);
 }
 
+/* Another that hangs while it is pulled up has the only slot. */
+static void one_whose_stop_waits_is_stopped_once(void **state)
+{
+    struct message_command m = rig_command(PROC_OP_START, "other");
+    struct rig_proc *other = start(&m), *p = start_limited("p", 50, 0);
+
+    (void)state;
+    core_set_at_once(rig.core, 1);
+    other->hangs = true;
+    rig_die(other, 1);
+    burn(p, 100);
+    rig_pass(10 * INTERVAL_MS);
+    assert_int_equal(rig_count_events(EXCEED), 1);
+    assert_int_equal(p->signals, 0);
+    p->cpu = 0;
+    rig_die(p, 1); /* nor is it pulled up twice */
+    rig_pass(GRACE_MS);
+    assert_int_equal(rig_count_events(EXCEED), 1);
+    assert_int_equal(p->runs, 2);
+    assert_true(p->pid > 0);
+}
+
 static void an_agent_that_dies_meanwhile_sees_the_end_of_it(void **state)
 {
     struct message_command m = with_limits("p", 50, 0);
@@ -429,6 +451,7 @@ int main(void)
         RIG_TEST(nothing_is_stopped_while_an_operation_is_in_work),
         RIG_TEST(a_restart_that_comes_meanwhile_starts_it_once),
         RIG_TEST(a_stop_that_comes_meanwhile_stands),
+        RIG_TEST(one_whose_stop_waits_is_stopped_once),
         RIG_TEST(an_agent_that_dies_meanwhile_sees_the_end_of_it),
         RIG_TEST(one_that_always_uses_too_much_is_given_up_some_day),
         RIG_TEST(what_can_not_be_said_is_neither_over_nor_under),

@@ -618,6 +618,44 @@ static int tear_down(void **state)
     return rig_tear_down(state);
 }
 
+/* Whom it waited for is up, and before its turn comes somebody asks about it: by then it waits
+ * for the next one, who comes up just as well. */
+static void one_that_is_looked_at_in_between_comes_up_once(void **state)
+{
+    int64_t item;
+
+    (void)state;
+    host("a", 0, "");
+    host("b", 0, "");
+    host("c", 0, "a b");
+    kill_all();
+    rig_pass(4800);
+    assert_begun("a b");
+    assert_string_equal(rig_cause("c")->waits_for, "space:a");
+    rig.is_blind = true;
+    rig_pass(RIG_STEP_MS); /* both are looked at for good, */
+    item = rig_operate(PROC_OP_QUERY, "c");
+    rig_settle();
+    assert_int_equal(rig.n_asks, 3);
+    for (int i = 0; i < 3; i++) { /* and c after the first of them that it waits for */
+        size_t which = 0;
+
+        while (i < 2 && strcmp(rig.asks[which].proc->name, i ? "c" : "a") != 0)
+            which++;
+        rig.asks[RIG_ASKS - 1] = rig.asks[0];
+        rig.asks[0] = rig.asks[which];
+        rig.asks[which] = rig.asks[RIG_ASKS - 1];
+        rig_answer();
+    }
+    rig.is_blind = false;
+    rig_pass(RIG_STEP_MS);
+    assert_int_equal(rig_code(item), CODE_OK);
+    assert_begun("a b c");
+    rig_pass(6000);
+    assert_int_equal(rig_proc("c")->runs, 2);
+    assert_string_equal(rig_cause("c")->waits_for, "");
+}
+
 #define ORDER_TEST(name) cmocka_unit_test_setup_teardown(name, rig_set_up, tear_down)
 
 int main(void)
@@ -638,6 +676,7 @@ int main(void)
         ORDER_TEST(one_that_is_let_go_is_not_waited_for),
         ORDER_TEST(nobody_waits_for_ever),
         ORDER_TEST(it_waits_for_several_one_after_the_other),
+        ORDER_TEST(one_that_is_looked_at_in_between_comes_up_once),
         ORDER_TEST(one_that_comes_after_a_later_priority_holds_nobody_up),
         cmocka_unit_test(a_circle_is_refused),
         ORDER_TEST(what_is_no_circle_is_not_refused),

@@ -196,6 +196,30 @@ static void not_in_time_is_a_failure_that_says_what_was_waited_for(void **state)
     }
 }
 
+/* It runs, and nobody has its spec but the agent. */
+static void what_was_not_ready_can_be_stopped_by_its_name(void **state)
+{
+    static const int64_t ops[] = { PROC_OP_STOP, PROC_OP_KILL };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(ops); i++) {
+        const struct message_command m = command(PROC_OP_START, READY_PORT);
+        struct message_command by_name = command(ops[i], READY_ALIVE);
+
+        rig_proc("p")->is_foreground = true;
+        begin(&m);
+        rig_pass(40000);
+        assert_fails(&m, "port 8080");
+        assert_true(rig_proc("p")->pid > 0);
+        shape_defaults(&proc_spec_shape, &by_name.spec);
+        rig_tell(&by_name);
+        rig_pass(20000);
+        if (rig_code(by_name.item) != CODE_OK)
+            fail_msg("op %d: %s", (int)ops[i], rig_result(by_name.item)->text);
+        assert_int_equal(rig_proc("p")->pid, 0);
+    }
+}
+
 static void the_time_is_op_timeout_if_nothing_is_said(void **state)
 {
     struct message_command m = command(PROC_OP_START, READY_PORT);
@@ -452,6 +476,7 @@ int main(void)
         RIG_TEST(what_is_said_of_others_is_nothing),
         RIG_TEST(what_could_never_be_ready_is_refused),
         RIG_TEST(not_in_time_is_a_failure_that_says_what_was_waited_for),
+        RIG_TEST(what_was_not_ready_can_be_stopped_by_its_name),
         RIG_TEST(the_time_is_op_timeout_if_nothing_is_said),
         RIG_TEST(a_command_that_is_the_process_has_all_the_time_to_be_ready),
         RIG_TEST(a_command_that_is_not_the_process_has_op_timeout),

@@ -60,8 +60,12 @@ static void a_call_that_fails_is_a_facility_that_is_missing(void **state)
         const char *call;
         enum facility which;
     } cases[] = {
-        { "pidfd_send_signal", HAS_PIDFD }, { "waitid", HAS_PIDFD },       { "clone3", HAS_PIDFD },
-        { "inotify", HAS_INOTIFY },         { "open", HAS_CHILDREN_FILE },
+        { "pidfd_send_signal", HAS_PIDFD },
+        { "waitid", HAS_PIDFD },
+        { "clone3", HAS_PIDFD },
+        { "pidfd_open", HAS_PIDFD },
+        { "inotify", HAS_INOTIFY },
+        { "open", HAS_CHILDREN_FILE },
     };
 
     (void)state;

@@ -77,10 +77,34 @@ static void the_script_is_the_first_word_that_is_no_option(void **state)
     }
 }
 
+static void an_interpreter_is_known_by_its_name(void **state)
+{
+    static const char *const are[] = { "sh",
+                                       "bash",
+                                       "python3.11",
+                                       "bash-static",
+                                       "python3-dbg",
+                                       "python3.11-dbg",
+                                       "perl5.36-x86_64-linux-gnu" };
+    static const char *const are_not[] = { "",      "shell",   "node-exporter", "node_exporter",
+                                           "bashd", "python3x" };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(are); i++) {
+        if (!interp_is_one(are[i]))
+            fail_msg("%s is none", are[i]);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(are_not); i++) {
+        if (interp_is_one(are_not[i]))
+            fail_msg("%s is one", are_not[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_script_is_the_first_word_that_is_no_option),
+        cmocka_unit_test(an_interpreter_is_known_by_its_name),
     };
 
     return cmocka_run_group_tests_name("interp", tests, NULL, NULL);

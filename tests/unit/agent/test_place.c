@@ -2,6 +2,11 @@
 #include "agent/place.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
 
 #include "base/mem.h"
 #include "base/sys.h"
@@ -136,6 +141,63 @@ static void below_means_below(void **state)
         assert_int_equal(place_is_under(cases[i].path, cases[i].folder), cases[i].is_under);
 }
 
+/* The kernel names it as if it were there: "/data/x (deleted)". */
+static void what_was_removed_is_nowhere(void **state)
+{
+    char path[64], real[PATH_MAX];
+    struct err err;
+    int fd;
+
+    (void)state;
+    fd = open(in("file"), O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    assert_int_equal(place_resolve(path, real, &err), 0);
+    assert_string_equal(real, in("file"));
+    assert_int_equal(unlink(in("file")), 0);
+    assert_int_equal(place_resolve(path, real, &err), -1);
+    assert_non_null(strstr(err.text, "can not be reached from here"));
+    close(fd);
+}
+
+/* A container, say, that has a /data of its own: not ours. */
+static int hide_in_a_namespace(void *go)
+{
+    int *pipes = go;
+    char byte;
+
+    close(pipes[3]); /* so that we see the parent close it */
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) || mount("x", f.path, "tmpfs", 0, NULL) ||
+        mkdir(in("evil"), 0755) || write(pipes[1], "x", 1) != 1)
+        return 1;
+    return read(pipes[2], &byte, 1) != 0;
+}
+
+static void another_mount_namespace_is_nowhere(void **state)
+{
+    static char stack[64 * 1024];
+    char path[PATH_MAX], real[PATH_MAX], byte;
+    int pipes[4], child;
+    struct err err;
+
+    (void)state;
+    assert_int_equal(pipe2(pipes, O_CLOEXEC) | pipe2(pipes + 2, O_CLOEXEC), 0);
+    child = clone(hide_in_a_namespace, stack + sizeof(stack), CLONE_NEWNS | SIGCHLD, pipes);
+    if (child < 0 && errno == EPERM)
+        skip(); /* not as root */
+    assert_true(child > 1);
+    close(pipes[1]);
+    if (read(pipes[0], &byte, 1) == 1) {
+        snprintf(path, sizeof(path), "/proc/%d/root%s/evil", child, f.path);
+        assert_int_equal(place_resolve(path, real, &err), -1);
+        assert_non_null(strstr(err.text, "can not be reached from here"));
+    }
+    close(pipes[3]);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    close(pipes[0]);
+    close(pipes[2]);
+}
+
 static void what_can_not_be_looked_at_is_nowhere(void **state)
 {
     static const char *const calls[] = { "open", "readlinkat" };
@@ -164,6 +226,8 @@ int main(void)
         cmocka_unit_test(the_root_is_a_place_too),
         cmocka_unit_test(what_is_no_path_is_refused),
         cmocka_unit_test(below_means_below),
+        cmocka_unit_test_setup_teardown(what_was_removed_is_nowhere, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(another_mount_namespace_is_nowhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_can_not_be_looked_at_is_nowhere, set_up, tear_down),
     };
 

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "cli/ask.h"
 #include "cli/settings.h"
+#include "cli/width.h"
 #include "model/proc.h"
 
 enum { WORDS_MAX = 12 };
@@ -158,7 +159,7 @@ static void wrong_words_are_refused_by_name(void **state)
         { "holdfast help nothing", "nothing: no such command" },
         { "holdfast start a/b --spec /nowhere/x.yaml", "--spec: open /nowhere/x.yaml: No such" },
         { "holdfast start a/b --spec /nowhere/x.json", "--spec: open /nowhere/x.json: No such" },
-        { "holdfast --local status", "holdfast status: not with --local" },
+        { "holdfast --local host list", "holdfast host list: not with --local" },
         { "holdfast --local=/x app list", "holdfast app list: not with --local" },
         { "holdfast facts", "holdfast facts: only with --local" },
         { "holdfast --local ps --host a", "--host: not with --local" },
@@ -296,7 +297,7 @@ static void help_is_of_all_of_a_group_or_of_one(void **state)
         { "holdfast start --help", "start" },
         { "holdfast start a/b c d e f --help", "start" },
     };
-    struct buf b = { 0 };
+    struct out o = { .lang = LANG_EN };
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -310,14 +311,37 @@ static void help_is_of_all_of_a_group_or_of_one(void **state)
         assert_string_equal(args.about, cases[i].about);
         arena_free(&a);
     }
-    command_help(&b, LANG_EN, "");
+    command_help(&o, "");
     for (const struct command *c = cli_commands; c->name; c++)
-        assert_non_null(strstr(buf_text(&b), c->name));
-    buf_truncate(&b, 0);
-    command_help(&b, LANG_ZH, "start");
-    assert_non_null(strstr(buf_text(&b), "--no-wait"));
-    assert_null(strstr(buf_text(&b), "--ttl"));
-    buf_free(&b);
+        assert_non_null(strstr(buf_text(&o.b), c->name));
+    out_done(&o);
+    o = (struct out){ .lang = LANG_ZH };
+    command_help(&o, "start");
+    assert_non_null(strstr(buf_text(&o.b), "--no-wait"));
+    assert_null(strstr(buf_text(&o.b), "--ttl"));
+    out_done(&o);
+}
+
+/* In either language, and of every command: a new row's text must not break it. */
+static void no_line_of_the_help_is_wider_than_a_terminal(void **state)
+{
+    (void)state;
+    for (enum lang lang = LANG_EN; lang <= LANG_ZH; lang++) {
+        struct out o = { .lang = lang, .terminal = true, .width = 80 };
+        struct arena a = { 0 };
+
+        command_help(&o, "");
+        for (const struct command *c = cli_commands; c->name; c++)
+            command_help(&o, c->name);
+        for (const char *line = buf_text(&o.b), *end; (end = strchr(line, '\n')); line = end + 1) {
+            const char *text = arena_memdup(&a, line, (size_t)(end - line));
+
+            if (width_text(text) > 80)
+                fail_msg("%s", text);
+        }
+        arena_free(&a);
+        out_done(&o);
+    }
 }
 
 static void the_language_is_found_before_the_settings(void **state)
@@ -359,6 +383,7 @@ int main(void)
         cmocka_unit_test(every_setting_has_its_option),
         cmocka_unit_test(every_row_is_whole_and_every_name_its_own),
         cmocka_unit_test(help_is_of_all_of_a_group_or_of_one),
+        cmocka_unit_test(no_line_of_the_help_is_wider_than_a_terminal),
         cmocka_unit_test(the_language_is_found_before_the_settings),
     };
 

@@ -74,6 +74,30 @@ static void the_last_column_is_cut_on_a_terminal_alone(void **state)
     out_done(&out);
 }
 
+static void or_goes_on_below(void **state)
+{
+    static const struct column some[] = { { TEXT_HOST, false },
+                                          { TEXT_WHY, false, .wraps = true } };
+    struct out out = { .lang = LANG_EN, .terminal = true, .width = 30 };
+    struct table t;
+
+    (void)state;
+    table_init(&t, some, ARRAY_LEN(some));
+    table_add(&t, STYLE_PLAIN, "host");
+    table_add(&t, STYLE_PLAIN, "process (web) is not running: no pid file");
+    table_put(&t, &out);
+    assert_string_equal(buf_text(&out.b), "HOST  WHY\n"
+                                          "host  process (web) is not\n"
+                                          "      running: no pid file\n");
+    out_done(&out);
+    out = (struct out){ .lang = LANG_EN };
+    table_put(&t, &out);
+    assert_string_equal(buf_text(&out.b), "HOST  WHY\n"
+                                          "host  process (web) is not running: no pid file\n");
+    table_done(&t);
+    out_done(&out);
+}
+
 static void what_matters_least_makes_room_for_why(void **state)
 {
     static const struct column some[] = {
@@ -198,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_are_aligned_by_what_is_seen),
         cmocka_unit_test(the_last_column_is_cut_on_a_terminal_alone),
+        cmocka_unit_test(or_goes_on_below),
         cmocka_unit_test(what_matters_least_makes_room_for_why),
         cmocka_unit_test(a_wide_character_that_does_not_fit_is_left_out_whole),
         cmocka_unit_test(colours_do_not_count),

@@ -64,6 +64,35 @@ static void a_cut_is_between_characters_and_fits(void **state)
     assert_int_equal(width_cut("e\xCC\x81x", 1), 3); /* the accent stays with its letter */
 }
 
+static void a_line_ends_where_it_may(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t columns;
+        const char *line;
+    } cases[] = {
+        { "all of it", 9, "all of it" },
+        { "all of it", 8, "all of" },
+        { "all of it", 6, "all of" },
+        { "all of it", 5, "all" },
+        { "unbreakable", 4, "unbr" },
+        { "已运行 27秒，PID 103，未托管", 20, "已运行 27秒，PID" },
+        { "退出码 1；二十九秒前启动失败", 16, "退出码 1；二十九" },
+        { "启动失败；原因", 8, "启动失" }, /* no line begins with ； */
+        { "原因（65535）", 6, "原因" },    /* and none ends with （ */
+        { "网关", 1, "网" },
+        { "", 5, "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        size_t n = width_line(cases[i].text, cases[i].columns);
+
+        if (n != strlen(cases[i].line))
+            fail_msg("%s in %zu: %.*s", cases[i].text, cases[i].columns, (int)n, cases[i].text);
+    }
+}
+
 static void what_would_move_the_cursor_is_taken_out(void **state)
 {
     static const struct {
@@ -125,6 +154,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(characters_take_their_columns),
         cmocka_unit_test(a_cut_is_between_characters_and_fits),
+        cmocka_unit_test(a_line_ends_where_it_may),
         cmocka_unit_test(what_would_move_the_cursor_is_taken_out),
         cmocka_unit_test(or_is_written_out_where_lines_matter),
     };

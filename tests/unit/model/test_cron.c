@@ -244,6 +244,16 @@ static void leap_days_are_found_over_a_century_without_one(void **state)
     assert_int_equal(next("0 0 1 1 *", -86400 * 366), -86400 * 365); /* 1969 */
 }
 
+/* With a star in one of them, day and weekday must both fit. */
+static void a_leap_day_of_a_weekday_is_found_however_far(void **state)
+{
+    (void)state;
+    set_zone("UTC");
+    assert_int_equal(next("0 0 29 2 */7", 1078012800), 1961625600); /* sundays, 2004 and 2032 */
+    assert_int_equal(next("0 0 29 2 */7", 3728851200), 4991068800); /* 2088 and 2128 */
+    assert_int_equal(next("0 0 */31 2 1", 1801440000), 2148595200); /* the 1st, 2027 and 2038 */
+}
+
 static void one_that_never_comes_is_found_to(void **state)
 {
     struct cron c;
@@ -358,6 +368,7 @@ int main(void)
         cmocka_unit_test(what_comes_twice_runs_once_but_for_every_hour),
         cmocka_unit_test(a_day_that_is_left_out_runs_at_its_end),
         cmocka_unit_test(leap_days_are_found_over_a_century_without_one),
+        cmocka_unit_test(a_leap_day_of_a_weekday_is_found_however_far),
         cmocka_unit_test(one_that_never_comes_is_found_to),
         cmocka_unit_test(a_bad_rule_is_refused_with_field_and_value),
         cmocka_unit_test(what_is_right_is_taken),

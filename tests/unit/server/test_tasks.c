@@ -274,11 +274,18 @@ static void a_deadline_follows_spec_and_operation(void **state)
         int64_t op, timeout_s;
         const char *restart_cmd;
         int64_t budget_s;
+        struct proc_ready ready;
     } cases[] = {
-        { PROC_OP_START, 60, "", 100 },   { PROC_OP_STOP, 60, "", 100 },
-        { PROC_OP_QUERY, 7, "", 47 },     { PROC_OP_RESTART, 60, "./restart.sh", 100 },
-        { PROC_OP_RESTART, 60, "", 160 }, { PROC_OP_RELOAD, 3600, "", 3640 },
+        { PROC_OP_START, 60, "", 100 },
+        { PROC_OP_STOP, 60, "", 100 },
+        { PROC_OP_QUERY, 7, "", 47 },
+        { PROC_OP_RESTART, 60, "./restart.sh", 100 },
+        { PROC_OP_RESTART, 60, "", 160 },
+        { PROC_OP_RELOAD, 3600, "", 3640 },
         { PROC_OP_RESTART, 10, "", 60 },
+        { PROC_OP_START, 60, "", 700, { .kind = READY_PORT, .port = 80, .timeout_s = 600 } },
+        { PROC_OP_START, 60, "", 160, { .kind = READY_NOTIFY } }, /* as long as its command */
+        { PROC_OP_START, 60, "", 100, { .kind = READY_ALIVE, .timeout_s = 600 } },
     };
     struct world *w = *state;
 
@@ -289,6 +296,7 @@ static void a_deadline_follows_spec_and_operation(void **state)
 
         world_spec(&spec);
         spec.control.restart_cmd = cases[i].restart_cmd;
+        spec.extra.ready = cases[i].ready;
         spec.alive_policy.op_timeout_s = cases[i].timeout_s;
         spec.alive_policy.has_timeout = PRESENCE_GIVEN;
         spec.has_alive_policy = PRESENCE_GIVEN;

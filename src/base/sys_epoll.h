@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* sys_epoll.h - epoll, as sys.h has system calls; for crowd.c. */
+#ifndef BASE_SYS_EPOLL_H
+#define BASE_SYS_EPOLL_H
+
+#include <stdint.h>
+#include <sys/epoll.h>
+
+int sys_epoll_create(void); /* close-on-exec */
+int sys_epoll_add(int epoll, int fd, uint64_t key);
+int sys_epoll_del(int epoll, int fd);
+int sys_epoll_look(int epoll, struct epoll_event *to, int n); /* what is ready; never waits */
+
+#endif
