@@ -74,7 +74,6 @@ void limit_free(struct kept *k)
     if (!k->limit)
         return;
     unwatch(k->limit, k->core);
-    all->fresh -= !k->limit->has_cpu;
     free(k->limit);
     k->limit = NULL;
     if (--all->n == 0)
@@ -105,7 +104,6 @@ void limit_look(struct kept *k)
     }
     if (!k->limit) {
         k->limit = xalloc(sizeof(*k->limit));
-        c->limits->fresh++;
         if (c->limits->n++ == 0)
             timers_set(&c->timers, &c->limits->timer, c->now_ms + c->limits->interval_ms);
     }
@@ -121,21 +119,9 @@ static void ask(struct core *c, const struct kept *k)
         c->hands->sample(c->arg, k->ident);
 }
 
-/* Those of whom nothing is known yet, so that whoever looks need not wait for long. */
-static void sample_fresh(struct core *c)
-{
-    struct map_entry *e;
-
-    for (size_t at = 0; (e = map_next(&c->kept, &at));) {
-        const struct kept *k = e->value;
-
-        if (k->limit && !k->limit->has_cpu)
-            ask(c, k);
-    }
-}
-
-/* Their share of this interval.  Where the map has moved some since the last one, they come a
- * little earlier or later. */
+/* Their share of this interval, and no haste with new ones: a process whose files in /proc
+ * somebody has read takes the kernel longer to end.  Where the map has moved some since the last
+ * one, they come a little earlier or later. */
 static void sample_others(struct core *c)
 {
     struct limits *l = c->limits;
@@ -161,8 +147,6 @@ static void on_tick(void *core)
     group_judge(c);
     TAILQ_FOREACH(w, &c->limits->watched, link)
     c->hands->sample(c->arg, w->kept->ident);
-    if (c->limits->fresh)
-        sample_fresh(c);
     sample_others(c);
 }
 
@@ -180,13 +164,6 @@ double limit_mem_percent(const struct kept *k)
     return k->limit && all > 0 ? 100.0 * 1024 * k->limit->rss_kb / (double)all : 0;
 }
 
-static void set_has_cpu(struct kept *k, bool has_cpu)
-{
-    k->core->limits->fresh += k->limit->has_cpu;
-    k->limit->has_cpu = has_cpu;
-    k->core->limits->fresh -= has_cpu;
-}
-
 /* What a descendant had used that ended unseen is gone from the sum: then nothing is known of
  * this interval, and the next one counts from here. */
 static void note(struct kept *k, const struct core_sample *s)
@@ -194,7 +171,7 @@ static void note(struct kept *k, const struct core_sample *s)
     struct limit *l = k->limit;
     int64_t now_ms = k->core->now_ms, kb = s->rss_bytes / 1024;
 
-    set_has_cpu(k, l->is_seen);
+    l->has_cpu = l->is_seen;
     if (!l->is_seen) {
         l->first_ms = now_ms;
         l->first_us = s->cpu_us;
@@ -310,8 +287,7 @@ void limit_on_sample(struct kept *k, const struct core_sample *s)
     if (!l || !s)
         return; /* it can not be said now: neither over its limit nor under it */
     if (l->start_ticks != k->ident.start_ticks) {
-        l->is_seen = false;
-        set_has_cpu(k, false);
+        l->is_seen = l->has_cpu = false;
         l->start_ticks = k->ident.start_ticks;
     }
     if (is_too_soon(k))

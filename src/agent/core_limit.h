@@ -54,7 +54,7 @@ struct limits {
     int64_t cores, mem_bytes;
     struct timer timer;
     TAILQ_HEAD(, limit_watch) watched;
-    size_t n, fresh;   /* struct limit, and those of them without has_cpu */
+    size_t n;          /* struct limit */
     size_t at, owed;   /* where in core->kept the others are; parts of one */
     struct map groups; /* struct group_kept, by their namespace */
     uint64_t group_changes;
