@@ -11,6 +11,7 @@
 #include "agent/core_errand.h"
 #include "agent/core_group.h"
 #include "agent/core_in.h"
+#include "agent/core_local.h"
 #include "agent/core_op.h"
 #include "agent/core_order.h"
 #include "agent/core_ready.h"
@@ -244,7 +245,9 @@ void core_on_message(struct core *c, unsigned type, const void *message, int64_t
     const struct message_event_ref *event = message;
 
     c->now_ms = now_ms;
-    if (type == MESSAGE_COMMAND)
+    if (type == MESSAGE_COMMAND && core_is_local(((const struct message_command *)message)->task))
+        local_refuse(c);
+    else if (type == MESSAGE_COMMAND)
         on_command(c, message);
     else if (type == MESSAGE_STORED)
         book_stored(c, ref->task, ref->item);

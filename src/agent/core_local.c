@@ -90,3 +90,15 @@ void core_count(const struct core *c, struct core_counts *ret)
                                  .events = (int64_t)c->events.n };
     core_each_view(c, "", "", count, ret);
 }
+
+/* Who did what on the host itself, only the host can say. */
+void local_refuse(struct core *c)
+{
+    const struct message_error error = { .type = MESSAGE_COMMAND,
+                                         .code = CODE_PARAM,
+                                         .text =
+                                             "task: \"local:\" begins those of this host itself",
+                                         .retry_ms = -1 };
+
+    c->hands->send(c->arg, MESSAGE_ERROR, &message_error_shape, &error);
+}

@@ -35,5 +35,6 @@ void core_count(const struct core *c, struct core_counts *ret);
 
 /* For the core's own sources: its result is known, and in the journal with this. */
 void local_on_end(struct op *op);
+void local_refuse(struct core *c); /* a task like that from the server */
 
 #endif

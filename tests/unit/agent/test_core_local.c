@@ -217,6 +217,19 @@ static void what_is_known_is_shown_and_counted(void **state)
     assert_int_equal(counts.operations, 0);
 }
 
+static void a_server_can_not_speak_for_somebody_on_the_host(void **state)
+{
+    struct message_command m = local_command(PROC_OP_START, "p");
+    size_t before = rig.n_records;
+
+    (void)state;
+    m.deadline_ms = rig.now_ms + IN_MS;
+    core_on_message(rig.core, MESSAGE_COMMAND, &m, rig.now_ms);
+    rig_pass(6000);
+    assert_int_equal(rig.n_records, before);
+    assert_int_equal(views("", ""), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +243,7 @@ int main(void)
         RIG_TEST(it_is_not_begun_late_whatever_the_servers_clock_says),
         RIG_TEST(too_many_for_one_process_are_refused),
         RIG_TEST(what_is_known_is_shown_and_counted),
+        RIG_TEST(a_server_can_not_speak_for_somebody_on_the_host),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
