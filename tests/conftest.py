@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Fixtures of the system and fault tests; tests/lib/holdfast.py says how to use them."""
 import os
+import signal
 
 import pytest
 
@@ -17,6 +18,9 @@ def _kill_one(pid, number):
 
 
 os.kill = _kill_one
+
+# A shell starts what it runs in the background with Ctrl-C ignored, and programs inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)
