@@ -40,7 +40,7 @@ void api_free(struct api *a)
 
 bool api_is_path(const char *path)
 {
-    static const char *const roots[] = { "/api", "/c", "/v1" };
+    static const char *const roots[] = { "/api", "/c", "/procapi", "/v1" };
 
     for (size_t i = 0; i < ARRAY_LEN(roots); i++) {
         size_t n = strlen(roots[i]);

@@ -15,11 +15,23 @@
 
 static const char json_type[] = "application/json; charset=utf-8";
 
+static const struct {
+    const char *name;
+    unsigned method;
+} methods[] = {
+    { "GET", METHOD_GET },
+    { "POST", METHOD_POST },
+    { "PUT", METHOD_PUT },
+    { "DELETE", METHOD_DELETE },
+};
+
 static unsigned method_of(const struct http_req *req)
 {
-    if (!strcmp(req->head.method, "GET"))
-        return METHOD_GET;
-    return strcmp(req->head.method, "POST") ? 0 : METHOD_POST;
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
+        if (!strcmp(req->head.method, methods[i].name))
+            return methods[i].method;
+    }
+    return 0;
 }
 
 struct call *call_new(struct api *api, bool is_admin, struct http_req *req)
@@ -99,7 +111,7 @@ void call_finish(struct call *c, const struct shape *s, const void *data)
 
 void call_fail(struct call *c, const struct err *err)
 {
-    int status = c->dialect->put_err(err, c->request_id, &c->out);
+    int status = c->dialect->put_err(err, &(struct teller){ c->request_id, call_lang(c) }, &c->out);
 
     if (dialect_is_ours(err))
         LOG(c->api->parts.log, LOG_ERROR, "a request failed", log_str("path", c->req->head.path),
@@ -110,7 +122,9 @@ void call_fail(struct call *c, const struct err *err)
 
 void call_refuse(struct call *c, enum refusal why, const char *about)
 {
-    answer(c, c->dialect->put_refusal(why, about, c->request_id, &c->out));
+    const struct teller t = { c->request_id, call_lang(c) };
+
+    answer(c, c->dialect->put_refusal(why, about, &t, &c->out));
 }
 
 const struct err call_stopping = { ERR_UNAVAILABLE, 0, "the server is stopping" };
@@ -122,7 +136,7 @@ static void do_it(struct call *c)
 {
     bool is_v1 = c->dialect->kind == DIALECT_V1;
     bool is_get = method_of(c->req) == METHOD_GET;
-    struct params p = params_of(c->req);
+    struct params p = call_params(c);
     struct err err;
 
     if (c->api->is_stopping) {
@@ -147,6 +161,12 @@ void call_start(struct call *c)
 }
 
 /* ---- for handlers */
+
+/* Behind an ESB a GET has its parameters in the body. */
+struct params call_params(const struct call *c)
+{
+    return c->dialect->kind == DIALECT_BACKEND ? params_of_any(c->req) : params_of(c->req);
+}
 
 bool call_may_see(const struct call *c, const struct fleet_host *h)
 {

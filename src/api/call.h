@@ -16,6 +16,7 @@
 #include "api/api.h"
 #include "api/apps.h"
 #include "api/dialect.h"
+#include "api/params.h"
 #include "wire/shape.h"
 
 struct route;
@@ -53,6 +54,7 @@ void call_refuse(struct call *c, enum refusal why, const char *about);
 extern const struct err call_stopping; /* why those fail who come too late */
 
 /* For handlers. */
+struct params call_params(const struct call *c);
 bool call_may_see(const struct call *c, const struct fleet_host *h); /* its business */
 enum lang call_lang(const struct call *c); /* that the caller reads: Blueking-Language */
 

@@ -7,104 +7,15 @@
 
 #include "model/code.h"
 
-/* Envelope codes.  GSE's own are its per-target codes and this. */
+/* Envelope codes.  GSE's own are its per-target codes and the first of these. */
 enum {
     GSE_BASE = 1000000,
     ESB_COMMON = 1306000,
-    ESB_DENIED = 1306403,
-    ESB_ARGUMENT = 1306406,
-    ESB_RATE = 1306429,
     GATEWAY_ARGS = 1640001,
-    GATEWAY_DENIED = 1640301,
-    GATEWAY_NOT_FOUND = 1640401,
-    GATEWAY_SIZE = 1641301,
-    GATEWAY_CONCURRENCY = 1642904,
+    JOB_GSE_DOWN = 1210001,
+    JOB_INVALID = 1241002,
+    JOB_DENIED = 9900403,
 };
-
-/* What one dialect says to one refusal; "{}" in the text is what it is about. */
-struct says {
-    int status, code;
-    const char *name, *text;
-};
-
-/* clang-format off */
-#define BAD_ARGS(reason) { 400, GATEWAY_ARGS, "INVALID_ARGS", "Parameters error [reason=\"" reason "\"]" }
-#define WHO(text) { 401, ERR_DENIED, "UNAUTHORIZED", text }
-#define ESB_AUTH(text) { 200, ESB_COMMON, NULL, text }
-
-/* Rows about signatures are ESB's alone: the other dialects do not look so closely. */
-static const struct says refusals[REFUSALS][DIALECTS] = {
-    [REFUSAL_PATH] = {
-        { 404, 0, NULL, "The content does not exist" },
-        { 404, GATEWAY_NOT_FOUND, "API_NOT_FOUND", "API not found [{}]" },
-        { 404, ERR_NOT_FOUND, "NOT_FOUND", "there is no such path [{}]" } },
-    [REFUSAL_METHOD] = {
-        { 405, ESB_ARGUMENT, NULL, "Parameters error, this method is not allowed here [{}]" },
-        { 404, GATEWAY_NOT_FOUND, "API_NOT_FOUND", "API not found [{}]" },
-        { 405, ERR_INVALID, "METHOD", "this method is not allowed here [{}]" } },
-    [REFUSAL_TOO_LARGE] = {
-        { 413, ESB_ARGUMENT, NULL, "Parameters error, body: larger than the {} bytes allowed here" },
-        { 413, GATEWAY_SIZE, "BODY_SIZE_LIMIT_EXCEED", "Request body size exceeds [limit=\"{}\"]" },
-        { 413, ERR_LIMIT, "LIMIT", "body: larger than the {} bytes allowed here" } },
-    [REFUSAL_STRANGE_LARGE] = {
-        { 413, ESB_ARGUMENT, NULL, "Parameters error, body: larger than the {} bytes allowed without credentials in "
-          "the header X-Bkapi-Authorization" },
-        { 413, GATEWAY_SIZE, "BODY_SIZE_LIMIT_EXCEED", "Request body size exceeds [limit=\"{}\" reason=\"no "
-          "credentials in the header X-Bkapi-Authorization\"]" },
-        { 413, ERR_LIMIT, "LIMIT", "body: larger than the {} bytes allowed without credentials in the header" } },
-    [REFUSAL_BUSY] = {
-        { 200, ESB_RATE, NULL, "too many requests without credentials in their header, try again" },
-        { 429, GATEWAY_CONCURRENCY, "CONCURRENCY_LIMIT_RESTRICTION", "Request concurrency exceeds" },
-        { 503, ERR_UNAVAILABLE, "UNAVAILABLE", "too many requests of callers not known yet, try again" } },
-    [REFUSAL_HEADER] = {
-        { 200, ESB_ARGUMENT, NULL, "Parameters error, request header X-Bkapi-Authorization is not a valid JSON "
-          "format string" },
-        BAD_ARGS("request header X-Bkapi-Authorization is not a valid JSON"),
-        WHO("header X-Bkapi-Authorization: must be one JSON object") },
-    [REFUSAL_BASIC] = {
-        [DIALECT_V1] = WHO("header Authorization: must be Basic and base64 of code:secret, once") },
-    [REFUSAL_NO_CREDENTIALS] = {
-        ESB_AUTH("Signature [bk_signature] and APP Secret [bk_app_secret] cannot be empty at the same time"),
-        BAD_ARGS("please provide bk_app_secret or bk_signature to verify app"),
-        WHO("who are you? send code and secret of an app by HTTP Basic or X-Bkapi-Authorization") },
-    [REFUSAL_NO_CODE] = {
-        ESB_AUTH("APP Code [bk_app_code] cannot be empty"),
-        BAD_ARGS("app code cannot be empty"),
-        WHO("the app's code is missing") },
-    [REFUSAL_NO_SECRET] = {
-        ESB_AUTH("APP Secret [bk_app_secret] cannot be empty"),
-        BAD_ARGS("please provide bk_app_secret or bk_signature to verify app"),
-        WHO("the app's secret is missing") },
-    [REFUSAL_UNKNOWN_APP] = {
-        ESB_AUTH("Invalid APP Code [bk_app_code={}], please confirm if the APP Code has been registered"),
-        BAD_ARGS("bk_app_code or bk_app_secret is incorrect"),
-        WHO("app code or secret is wrong") },
-    [REFUSAL_WRONG_SECRET] = {
-        ESB_AUTH("APP Secret verification failed, pelase confirm if the APP Secret and APP Code "
-                 "[bk_app_code={}] match"), /* their spelling */
-        BAD_ARGS("bk_app_code or bk_app_secret is incorrect"),
-        WHO("app code or secret is wrong") },
-    [REFUSAL_SIGNATURE] = {
-        ESB_AUTH("Signature [bk_signature] verification failed, please provide valid parameters and signature"),
-        BAD_ARGS("bk_signature is incorrect") },
-    [REFUSAL_NONCE_NONE] = { ESB_AUTH("Parameter bk_nonce does not exist") },
-    [REFUSAL_NONCE_ILLEGAL] = { ESB_AUTH("Parameter bk_nonce is illegal") },
-    [REFUSAL_NONCE_NEGATIVE] = { ESB_AUTH("Parameter bk_nonce is illegal, it must be a positive integer") },
-    [REFUSAL_TIME_NONE] = { ESB_AUTH("Parameter bk_timestamp does not exist") },
-    [REFUSAL_TIME_ILLEGAL] = { ESB_AUTH("Parameter bk_timestamp is illegal, due to non-time format") },
-    [REFUSAL_TIME_EXPIRED] = { ESB_AUTH("Parameter bk_timestamp is illegal, because it has expired") },
-    [REFUSAL_RIGHT] = {
-        { 200, ESB_DENIED, NULL, "APP permission is insufficient, APP has no permission to access the component "
-          "({}) of the system (GSE)" },
-        { 403, GATEWAY_DENIED, "APP_NO_PERMISSION", "App has no permission to the resource" },
-        { 403, ERR_DENIED, "FORBIDDEN", "the app has no right to do this: {}" } },
-};
-/* clang-format on */
-
-static void put_text(struct buf *out, const char *text)
-{
-    buf_quote(out, text, strlen(text));
-}
 
 /* The text of a refusal as a JSON string. */
 static void put_said(struct buf *out, const char *text, const char *about)
@@ -133,20 +44,22 @@ bool dialect_is_ours(const struct err *err)
 /* What a caller is told of a failure.  Of our own troubles it needs to know only how to
  * speak to us about them. */
 static void put_failure(struct buf *out, const struct err *err, const char *before,
-                        const char *request_id)
+                        const struct teller *t)
 {
+    const char *own = code_get(err->code)->text[t->lang];
     struct buf text = { 0 };
 
-    if (dialect_is_ours(err))
-        buf_printf(&text, "%s; the server's log says more about request %s",
-                   code_get(err->code)->text[LANG_EN], request_id);
+    if (dialect_is_ours(err) && t->lang == LANG_ZH)
+        buf_printf(&text, "%s；服务端日志中有请求 %s 的详情", own, t->request_id);
+    else if (dialect_is_ours(err))
+        buf_printf(&text, "%s; the server's log says more about request %s", own, t->request_id);
     else
         buf_printf(&text, "%s%s", before, err->text);
     buf_quote(out, buf_data(&text), text.len);
     buf_free(&text);
 }
 
-/* ---- what ESB and the gateway have in common */
+/* ---- what ESB, the gateway and Job have in common */
 
 static void close_envelope(const char *request_id, struct buf *out)
 {
@@ -161,29 +74,36 @@ static void open_failure(struct buf *out, int code, const char *name)
     buf_puts(out, "\"message\":");
 }
 
-static void close_failure(struct buf *out, const char *request_id)
+static void close_failure(struct buf *out, const struct teller *t)
 {
     buf_puts(out, ",\"data\":null");
-    close_envelope(request_id, out);
+    close_envelope(t->request_id, out);
+}
+
+static bool is_param(const struct err *err)
+{
+    return err->code == ERR_INVALID || err->code == ERR_LIMIT;
 }
 
 /* GSE's code for what went wrong behind ESB or gateway. */
 static int gse_code(const struct err *err)
 {
-    if (err->code == ERR_INVALID || err->code == ERR_LIMIT)
+    if (is_param(err))
         return GSE_BASE + CODE_PARAM;
     if (err->code >= ERR_BASE_CODES && code_get(err->code)->number == err->code)
         return GSE_BASE + err->code;
     return GSE_BASE + CODE_SYSTEM;
 }
 
-static int gse_fail(const struct err *err, const char *request_id, struct buf *out)
+static const char *const param_prefix[LANGS] = { "Parameters error, ", "参数错误，" };
+
+static int gse_fail(const struct err *err, const struct teller *t, struct buf *out)
 {
     int code = gse_code(err);
 
     open_failure(out, code, NULL);
-    put_failure(out, err, code == GSE_BASE + CODE_PARAM ? "Parameters error, " : "", request_id);
-    close_failure(out, request_id);
+    put_failure(out, err, code == GSE_BASE + CODE_PARAM ? param_prefix[t->lang] : "", t);
+    close_failure(out, t);
     return 200;
 }
 
@@ -194,33 +114,43 @@ static void esb_open(struct buf *out)
     buf_puts(out, "{\"result\":true,\"code\":0,\"message\":\"success\",\"data\":");
 }
 
-static int esb_fail(const struct err *err, const char *request_id, struct buf *out)
+static const char *const malformed_prefix[LANGS] = {
+    "Request JSON string is wrong in format, which cannot be analyzed. ",
+    "请求的 JSON 格式错误，无法解析。",
+};
+
+/* Bodies that can not be read are turned away by ESB itself, whoever they are for. */
+static void put_malformed(const struct err *err, const struct teller *t, struct buf *out)
+{
+    open_failure(out, ESB_COMMON, NULL);
+    put_failure(out, err, malformed_prefix[t->lang], t);
+}
+
+static int esb_fail(const struct err *err, const struct teller *t, struct buf *out)
 {
     if (err->code != ERR_MALFORMED)
-        return gse_fail(err, request_id, out);
-    open_failure(out, ESB_COMMON, NULL);
-    put_failure(out, err, "Request JSON string is wrong in format, which cannot be analyzed. ",
-                request_id);
-    close_failure(out, request_id);
+        return gse_fail(err, t, out);
+    put_malformed(err, t, out);
+    close_failure(out, t);
     return 200;
 }
 
-static int esb_refuse(enum refusal why, const char *about, const char *request_id, struct buf *out)
+static int esb_refuse(enum refusal why, const char *about, const struct teller *t, struct buf *out)
 {
-    const struct says *s = &refusals[why][DIALECT_ESB];
+    const struct said s = refusal_said(why, DIALECT_ESB);
 
-    assert(s->text);
+    assert(s.text[LANG_EN]);
     if (why == REFUSAL_PATH) {
         /* Of all its answers this one comes from in front of ESB, and has no more. */
         buf_puts(out, "{\"result\":false,\"data\":null,\"message\":");
-        put_text(out, s->text);
+        put_said(out, s.text[LANG_EN], "");
         buf_puts(out, "}\n");
-        return s->status;
+        return s.status;
     }
-    open_failure(out, s->code, NULL);
-    put_said(out, s->text, about);
-    close_failure(out, request_id);
-    return s->status;
+    open_failure(out, s.code, NULL);
+    put_said(out, s.text[t->lang], about);
+    close_failure(out, t);
+    return s.status;
 }
 
 /* ---- the gateway */
@@ -230,32 +160,104 @@ static void gateway_open(struct buf *out)
     buf_puts(out, "{\"result\":true,\"code\":0,\"message\":\"OK\",\"data\":");
 }
 
-static int gateway_fail(const struct err *err, const char *request_id, struct buf *out)
+static int gateway_fail(const struct err *err, const struct teller *t, struct buf *out)
 {
-    const struct says *s = &refusals[REFUSAL_HEADER][DIALECT_GATEWAY];
     struct buf reason = { 0 };
 
     if (err->code != ERR_MALFORMED)
-        return gse_fail(err, request_id, out);
+        return gse_fail(err, t, out);
     buf_printf(&reason, "Parameters error [reason=\"request body is not a valid JSON: %s\"]",
                err->text);
-    open_failure(out, s->code, s->name);
+    open_failure(out, GATEWAY_ARGS, "INVALID_ARGS");
     buf_quote(out, buf_data(&reason), reason.len);
-    close_failure(out, request_id);
+    close_failure(out, t);
     buf_free(&reason);
-    return s->status;
+    return 400;
 }
 
-static int gateway_refuse(enum refusal why, const char *about, const char *request_id,
+static int gateway_refuse(enum refusal why, const char *about, const struct teller *t,
                           struct buf *out)
 {
-    const struct says *s = &refusals[why][DIALECT_GATEWAY];
+    const struct said s = refusal_said(why, DIALECT_GATEWAY);
 
-    assert(s->text);
-    open_failure(out, s->code, s->name);
-    put_said(out, s->text, about);
-    close_failure(out, request_id);
-    return s->status;
+    assert(s.text[LANG_EN]);
+    open_failure(out, s.code, s.name);
+    put_said(out, s.text[t->lang], about);
+    close_failure(out, t);
+    return s.status;
+}
+
+/* ---- Job */
+
+static void job_open(struct buf *out)
+{
+    buf_puts(out, "{\"result\":true,\"code\":0,\"message\":\"\",\"data\":");
+}
+
+static void job_close_with(const char *request_id, struct buf *out)
+{
+    buf_printf(out, ",\"job_request_id\":\"%s\"", request_id);
+    close_envelope(request_id, out);
+}
+
+static void job_close(const char *request_id, struct buf *out)
+{
+    buf_puts(out, ",\"permission\":null");
+    job_close_with(request_id, out);
+}
+
+/* What to ask for, in the form of BlueKing's access management. */
+static void put_permission(struct buf *out, const char *what)
+{
+    buf_puts(out, ",\"data\":null,\"permission\":{\"system_id\":\"holdfast\",\"system_name\":"
+                  "\"Holdfast\",\"actions\":[{\"id\":");
+    buf_quote(out, what, strlen(what));
+    buf_puts(out, ",\"name\":");
+    buf_quote(out, what, strlen(what));
+    buf_puts(out, ",\"related_resource_types\":[]}]}");
+}
+
+static int job_code(const struct err *err)
+{
+    if (is_param(err))
+        return JOB_INVALID;
+    if (err->code == CODE_DENIED || err->code == ERR_DENIED)
+        return JOB_DENIED;
+    return dialect_is_ours(err) ? JOB_GSE_DOWN : gse_code(err);
+}
+
+static const char *const job_prefix[LANGS] = { "Invalid request parameters: ", "请求参数不合法：" };
+
+static int job_fail(const struct err *err, const struct teller *t, struct buf *out)
+{
+    int code = job_code(err);
+
+    if (err->code == ERR_MALFORMED) {
+        put_malformed(err, t, out);
+    } else {
+        open_failure(out, code, NULL);
+        put_failure(out, err, code == JOB_INVALID ? job_prefix[t->lang] : "", t);
+    }
+    if (code == JOB_DENIED)
+        put_permission(out, err->text);
+    else
+        buf_puts(out, ",\"data\":null,\"permission\":null");
+    job_close_with(t->request_id, out);
+    return 200;
+}
+
+/* Only what it may not do is for Job to say; the rest comes from ESB, in front of it. */
+static int job_refuse(enum refusal why, const char *about, const struct teller *t, struct buf *out)
+{
+    const struct said s = refusal_said(why, DIALECT_JOB);
+
+    if (why != REFUSAL_RIGHT)
+        return esb_refuse(why, about, t, out);
+    open_failure(out, JOB_DENIED, NULL);
+    put_said(out, s.text[t->lang], about);
+    put_permission(out, about);
+    job_close_with(t->request_id, out);
+    return 200;
 }
 
 /* ---- /v1 */
@@ -276,36 +278,39 @@ static void v1_open_error(struct buf *out, const char *name, int number)
     buf_printf(out, "{\"error\":{\"code\":\"%s\",\"number\":%d,\"message\":", name, number);
 }
 
-static void v1_close_error(struct buf *out, const char *request_id)
+static void v1_close_error(struct buf *out, const struct teller *t)
 {
-    buf_printf(out, ",\"request_id\":\"%s\"}}\n", request_id);
+    buf_printf(out, ",\"request_id\":\"%s\"}}\n", t->request_id);
 }
 
-static int v1_fail(const struct err *err, const char *request_id, struct buf *out)
+static int v1_fail(const struct err *err, const struct teller *t, struct buf *out)
 {
     const struct code_info *info = code_get(err->code);
 
     v1_open_error(out, info->name, info->number);
-    put_failure(out, err, "", request_id);
-    v1_close_error(out, request_id);
+    put_failure(out, err, "", t);
+    v1_close_error(out, t);
     return info->http_status;
 }
 
-static int v1_refuse(enum refusal why, const char *about, const char *request_id, struct buf *out)
+static int v1_refuse(enum refusal why, const char *about, const struct teller *t, struct buf *out)
 {
-    const struct says *s = &refusals[why][DIALECT_V1];
+    const struct said s = refusal_said(why, DIALECT_V1);
 
-    assert(s->text);
-    v1_open_error(out, s->name, s->code);
-    put_said(out, s->text, about);
-    v1_close_error(out, request_id);
-    return s->status;
+    assert(s.text[LANG_EN]);
+    v1_open_error(out, s.name, s.code);
+    put_said(out, s.text[t->lang], about);
+    v1_close_error(out, t);
+    return s.status;
 }
 
 /* clang-format off */
+#define ALL (METHOD_GET | METHOD_POST | METHOD_PUT | METHOD_DELETE)
 const struct dialect dialects[DIALECTS] = {
-    { DIALECT_ESB, METHOD_GET | METHOD_POST, esb_open, close_envelope, esb_fail, esb_refuse },
-    { DIALECT_GATEWAY, METHOD_POST, gateway_open, close_envelope, gateway_fail, gateway_refuse },
-    { DIALECT_V1, METHOD_GET | METHOD_POST, v1_open, v1_close, v1_fail, v1_refuse },
+    [DIALECT_ESB] = { DIALECT_ESB, METHOD_GET | METHOD_POST, esb_open, close_envelope, esb_fail, esb_refuse },
+    [DIALECT_GATEWAY] = { DIALECT_GATEWAY, METHOD_POST, gateway_open, close_envelope, gateway_fail, gateway_refuse },
+    [DIALECT_V1] = { DIALECT_V1, ALL, v1_open, v1_close, v1_fail, v1_refuse },
+    [DIALECT_JOB] = { DIALECT_JOB, METHOD_GET | METHOD_POST, job_open, job_close, job_fail, job_refuse },
+    [DIALECT_BACKEND] = { DIALECT_BACKEND, ALL, esb_open, close_envelope, esb_fail, esb_refuse },
 };
 /* clang-format on */

@@ -1,43 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* dialect.h - how an answer is wrapped: BlueKing's ESB and API gateway, and our /v1.
+/* dialect.h - how an answer is wrapped: BlueKing's ESB and API gateway, its Job, and our
+ * /v1.
  *
  * A failure is either a struct err, from reading the parameters or doing what was asked, or
- * a refusal, before anything was read.  Both are tables here: what each dialect says. */
+ * a refusal (refusal.h), before anything was read. */
 #ifndef API_DIALECT_H
 #define API_DIALECT_H
 
 #include <stdbool.h>
 
+#include "api/refusal.h"
 #include "base/buf.h"
 #include "base/err.h"
 
-enum dialect_kind { DIALECT_ESB, DIALECT_GATEWAY, DIALECT_V1, DIALECTS };
+enum { METHOD_GET = 1 << 0, METHOD_POST = 1 << 1, METHOD_PUT = 1 << 2, METHOD_DELETE = 1 << 3 };
 
-enum { METHOD_GET = 1 << 0, METHOD_POST = 1 << 1 };
-
-/* Why a request is not looked at.  What `about` is stands beside it. */
-enum refusal {
-    REFUSAL_PATH,           /* method="POST" path="/x" */
-    REFUSAL_METHOD,         /* the same */
-    REFUSAL_TOO_LARGE,      /* the limit in bytes */
-    REFUSAL_STRANGE_LARGE,  /* the same; with credentials in the header it would be higher */
-    REFUSAL_BUSY,           /* - */
-    REFUSAL_HEADER,         /* X-Bkapi-Authorization is no JSON object, or there are two */
-    REFUSAL_BASIC,          /* Authorization is not Basic, or nothing that can be read */
-    REFUSAL_NO_CREDENTIALS, /* neither secret nor signature */
-    REFUSAL_NO_CODE,
-    REFUSAL_NO_SECRET,
-    REFUSAL_UNKNOWN_APP,  /* its code */
-    REFUSAL_WRONG_SECRET, /* the app's code */
-    REFUSAL_SIGNATURE,
-    REFUSAL_NONCE_NONE,
-    REFUSAL_NONCE_ILLEGAL,
-    REFUSAL_NONCE_NEGATIVE,
-    REFUSAL_TIME_NONE,
-    REFUSAL_TIME_ILLEGAL,
-    REFUSAL_TIME_EXPIRED,
-    REFUSAL_RIGHT, /* the component */
-    REFUSALS
+/* Who is told, and about which request. */
+struct teller {
+    const char *request_id;
+    enum lang lang;
 };
 
 struct dialect {
@@ -49,8 +30,8 @@ struct dialect {
     void (*close)(const char *request_id, struct buf *out);
 
     /* Writes a failure; returns the HTTP status. */
-    int (*put_err)(const struct err *err, const char *request_id, struct buf *out);
-    int (*put_refusal)(enum refusal why, const char *about, const char *request_id,
+    int (*put_err)(const struct err *err, const struct teller *t, struct buf *out);
+    int (*put_refusal)(enum refusal why, const char *about, const struct teller *t,
                        struct buf *out);
 };
 

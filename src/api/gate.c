@@ -224,7 +224,7 @@ static enum refusal judge_signature(const struct call *c, const struct shown *s)
     int64_t wall_s = clock_wall_ms(loop_clock(c->api->parts.loop)) / 1000;
     int64_t nonce, time;
 
-    if (c->dialect->kind != DIALECT_ESB)
+    if (c->dialect->kind == DIALECT_GATEWAY)
         return REFUSAL_SIGNATURE;
     if (!s->has_code || !*s->code)
         return REFUSAL_NO_CODE;
@@ -284,7 +284,7 @@ static void on_app(void *arg, const struct app *app, const struct err *failure)
 /* The gateway looks into the query of a POST too, and first. */
 static int scan_params(const struct call *c, struct shown *s, struct err *err)
 {
-    const struct params query = params_of_query(c->req), params = params_of(c->req);
+    const struct params query = params_of_query(c->req), params = call_params(c);
 
     if (c->dialect->kind == DIALECT_GATEWAY) {
         if (scan(&query, s, c->arena, err))

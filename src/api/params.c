@@ -22,6 +22,11 @@ static struct params params_of_body(const struct http_req *req)
     return (struct params){ i < req->body.len && text[i] == '{', text, req->body.len };
 }
 
+struct params params_of_any(const struct http_req *req)
+{
+    return req->body.len ? params_of_body(req) : params_of_query(req);
+}
+
 struct params params_of(const struct http_req *req)
 {
     return strcmp(req->head.method, "GET") ? params_of_body(req) : params_of_query(req);

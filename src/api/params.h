@@ -20,6 +20,7 @@ struct params {
 
 struct params params_of(const struct http_req *req);
 struct params params_of_query(const struct http_req *req); /* whatever the method */
+struct params params_of_any(const struct http_req *req);   /* the body, if there is one */
 
 /* A few values; of JSON without allocating anything.  As json_scan(). */
 int params_scan(const struct params *p, struct json_want *wants, size_t n_wants,

@@ -11,21 +11,29 @@
 #include "model/proc.h"
 #include "model/task.h"
 
-#define GSE (SERVED_ESB | SERVED_GATEWAY)
 #define ANY (METHOD_GET | METHOD_POST)
 
 enum { SMALL = 64 * 1024, MIDDLE = 1024 * 1024, LARGE = 8 * 1024 * 1024, HUGE = HTTP_BODY_MAX };
 
 /* clang-format off */
 const struct route routes[] = {
-    { GSE, "operate_proc_v2", ANY, APP_OPERATE, HUGE, &proc_operate_shape, &task_ref_shape, operate_one,
-      "One operation on one process of several hosts; the answer is a task to ask for." },
-    { GSE, "operate_proc_multi", ANY, APP_OPERATE, HUGE, &proc_operate_batch_shape, &task_ref_shape, operate_batch,
-      "Several operations as one task." },
-    { SERVED_ESB, "get_proc_operate_result", ANY, APP_READ, SMALL, &task_ref_shape, NULL, result_get,
+    { SERVED_GSE | SERVED_PROC, "operate_proc_v2", ANY, APP_OPERATE, HUGE, &proc_operate_shape, &task_ref_shape,
+      operate_one, "One operation on one process of several hosts; the answer is a task to ask for." },
+    { SERVED_GSE | SERVED_PROC, "operate_proc_multi", ANY, APP_OPERATE, HUGE, &proc_operate_batch_shape,
+      &task_ref_shape, operate_batch, "Several operations as one task." },
+    { SERVED_GSE, "get_proc_operate_result", ANY, APP_READ, SMALL, &task_ref_shape, NULL, result_get,
       "What became of a task, by result key." },
-    { GSE, "get_proc_operate_result_v2", ANY, APP_READ, SMALL, &task_ref_shape, NULL, result_get,
-      "What became of a task, by result key." },
+    { SERVED_GSE | SERVED_PROC, "get_proc_operate_result_v2", ANY, APP_READ, SMALL, &task_ref_shape, NULL,
+      result_get, "What became of a task, by result key." },
+
+    { SERVED_BACKEND, "/procapi/v2/proc/operate", METHOD_POST, APP_OPERATE, HUGE, &proc_operate_shape,
+      &task_ref_shape, operate_one, "operate_proc_v2, behind an ESB." },
+    { SERVED_BACKEND, "/procapi/v2/proc/multioperate", METHOD_POST, APP_OPERATE, HUGE, &proc_operate_batch_shape,
+      &task_ref_shape, operate_batch, "operate_proc_multi, behind an ESB." },
+    { SERVED_BACKEND, "/procapi/v1/proc/operate", METHOD_GET, APP_READ, SMALL, &task_ref_shape, NULL, result_get,
+      "get_proc_operate_result, behind an ESB." },
+    { SERVED_BACKEND, "/procapi/v2/proc/operate", METHOD_GET, APP_READ, SMALL, &task_ref_shape, NULL, result_get,
+      "get_proc_operate_result_v2, behind an ESB." },
 
     { SERVED_V1, "/v1/status", METHOD_GET, APP_READ, 0, NULL, &status_view_shape, v1_status,
       "The server and its fleet in numbers." },
@@ -52,10 +60,42 @@ const struct route routes[] = {
     { 0 },
 };
 
-static const char *const gateway_roots[] = {
-    "/api/bk-gse/prod/api/v2/proc/", "/api/bk-gse/stage/api/v2/proc/", "/api/v2/proc/",
+/* Of ESB: behind /api/c/compapi/v2/.  A longer root stands before a shorter one. */
+const struct place route_places[] = {
+    { SERVED_PROC, DIALECT_ESB, "gse/api/v2/proc/", false },
+    { SERVED_CLUSTER, DIALECT_ESB, "gse/api/v2/cluster/", false },
+    { SERVED_TASK, DIALECT_ESB, "gse/api/v2/task/", false },
+    { SERVED_GSE, DIALECT_ESB, "gse/", true },
+    { SERVED_JOB, DIALECT_JOB, "job/", true },
+    { SERVED_JOB, DIALECT_JOB, "jobv3/", true },
+    { SERVED_PROC, DIALECT_GATEWAY, "/api/bk-gse/prod/api/v2/proc/", true },
+    { SERVED_PROC, DIALECT_GATEWAY, "/api/bk-gse/stage/api/v2/proc/", false },
+    { SERVED_PROC, DIALECT_GATEWAY, "/api/v2/proc/", false },
+    { SERVED_CLUSTER, DIALECT_GATEWAY, "/api/bk-gse/prod/api/v2/cluster/", true },
+    { SERVED_CLUSTER, DIALECT_GATEWAY, "/api/bk-gse/stage/api/v2/cluster/", false },
+    { SERVED_CLUSTER, DIALECT_GATEWAY, "/api/v2/cluster/", false },
+    { SERVED_TASK, DIALECT_GATEWAY, "/api/bk-gse/prod/api/v2/task/", true },
+    { SERVED_TASK, DIALECT_GATEWAY, "/api/bk-gse/stage/api/v2/task/", false },
+    { SERVED_TASK, DIALECT_GATEWAY, "/api/v2/task/", false },
+    { SERVED_JOB_SYSTEM, DIALECT_GATEWAY, "/api/bk-job/prod/api/v3/system/", true },
+    { SERVED_JOB_SYSTEM, DIALECT_GATEWAY, "/api/bk-job/stage/api/v3/system/", false },
+    { SERVED_JOB_SYSTEM, DIALECT_GATEWAY, "/api/v3/system/", false },
+    { SERVED_BACKEND, DIALECT_BACKEND, "", true },
+    { SERVED_V1, DIALECT_V1, "", true },
+    { 0 },
 };
 /* clang-format on */
+
+int routes_check(const struct route *table, struct err *err)
+{
+    for (const struct route *r = table; r->path; r++) {
+        if (!r->right || (r->right & (r->right - 1)))
+            return err_set(err, ERR_INVALID, "route %s: needs exactly one right", r->path);
+        if (!r->served || (r->served & ~(unsigned)SERVED_ALL) || !r->methods || !r->handle)
+            return err_set(err, ERR_INVALID, "route %s: no place, method or handler", r->path);
+    }
+    return 0;
+}
 
 /* ---- words of a path */
 
@@ -101,7 +141,7 @@ static bool fits(const char *pattern, const struct span *s, const char **ret_res
     return s->n == n && !memcmp(pattern, s->p, n);
 }
 
-/* The row for a name that is served in all of `served`. */
+/* The row for a name in a place. */
 static void find_row(const struct span *s, unsigned served, unsigned method,
                      struct route_found *ret)
 {
@@ -109,7 +149,7 @@ static void find_row(const struct span *s, unsigned served, unsigned method,
     const char *rest;
 
     for (const struct route *r = routes; r->path; r++) {
-        if ((r->served & served) != served || !fits(r->path, s, &rest))
+        if (!(r->served & served) || !fits(r->path, s, &rest))
             continue;
         ret->methods |= r->methods & known;
         if (r->methods & known & method) {
@@ -119,35 +159,48 @@ static void find_row(const struct span *s, unsigned served, unsigned method,
     }
 }
 
-/* ---- the three ways of writing a path */
+/* ---- the ways of writing a path */
 
+static void find_place(struct span s, bool is_esb, unsigned method, struct route_found *ret)
+{
+    for (const struct place *p = route_places; p->root; p++) {
+        struct span name = s;
+
+        if (!*p->root || (*p->root != '/') != is_esb || !eat(&name, p->root))
+            continue;
+        ret->dialect = p->dialect;
+        find_row(&name, p->served, method, ret);
+        return;
+    }
+}
+
+/* Job's paths without a version were another API. */
 static bool find_esb(struct span s, unsigned method, struct route_found *ret)
 {
-    unsigned served = SERVED_ESB;
+    bool has_version;
 
     eat(&s, "/api");
     if (!eat(&s, "/c/compapi") || (s.n && *s.p != '/'))
         return false;
     ret->dialect = DIALECT_ESB;
     strip(&s);
-    eat(&s, "v2/");
-    if (!eat(&s, "gse/"))
-        return true;
-    if (eat(&s, "api/v2/proc/"))
-        served |= SERVED_GATEWAY;
-    find_row(&s, served, method, ret);
+    has_version = eat(&s, "v2/");
+    if (has_version || (s.n >= 4 && !memcmp(s.p, "gse/", 4)))
+        find_place(s, true, method, ret);
     return true;
 }
 
-static bool find_v1(struct span s, unsigned method, struct route_found *ret)
+/* Rows with their whole path. */
+static bool find_whole(struct span s, const char *root, enum dialect_kind dialect, unsigned served,
+                       unsigned method, struct route_found *ret)
 {
     struct span rest = s;
 
-    if (!eat(&rest, "/v1") || (rest.n && *rest.p != '/'))
+    if (!eat(&rest, root) || (rest.n && *rest.p != '/'))
         return false;
-    ret->dialect = DIALECT_V1;
+    ret->dialect = dialect;
     strip_end(&s);
-    find_row(&s, SERVED_V1, method, ret);
+    find_row(&s, served, method, ret);
     return true;
 }
 
@@ -156,14 +209,7 @@ static void find_gateway(struct span s, unsigned method, struct route_found *ret
 {
     ret->dialect = DIALECT_GATEWAY;
     strip_end(&s);
-    for (size_t i = 0; i < ARRAY_LEN(gateway_roots); i++) {
-        struct span name = s;
-
-        if (eat(&name, gateway_roots[i])) {
-            find_row(&name, SERVED_GATEWAY, method, ret);
-            return;
-        }
-    }
+    find_place(s, false, method, ret);
 }
 
 void route_find(const char *path, unsigned method, struct route_found *ret)
@@ -171,7 +217,8 @@ void route_find(const char *path, unsigned method, struct route_found *ret)
     struct span s = { path, strlen(path) };
 
     *ret = (struct route_found){ .dialect = DIALECT_V1 };
-    if (find_esb(s, method, ret) || find_v1(s, method, ret))
+    if (find_esb(s, method, ret) || find_whole(s, "/v1", DIALECT_V1, SERVED_V1, method, ret) ||
+        find_whole(s, "/procapi", DIALECT_BACKEND, SERVED_BACKEND, method, ret))
         return;
     if (!strncmp(path, "/api", 4) && (!path[4] || path[4] == '/'))
         find_gateway(s, method, ret);

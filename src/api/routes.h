@@ -2,39 +2,61 @@
 /* routes.h - every endpoint, one row each: where it is served, what it needs, what it takes
  * and gives, and who does it.  The pipeline (call.h) and the tests go by the table alone.
  *
- * Paths of one row, for the name N of a row of SERVED_ESB | SERVED_GATEWAY:
+ * A row has a name, and route_places says what paths that makes; or, where a place has no
+ * root, its whole path, in which "*" at the end stands for one more word:
  *
- *     [/api]/c/compapi[/v2]/gse/N           ESB, with any number of slashes behind
+ *     [/api]/c/compapi[/v2]/gse/N                ESB, with any number of slashes behind
+ *     [/api]/c/compapi/v2/{job,jobv3}/N          the same, of Job
  *     [/api]/c/compapi[/v2]/gse/api/v2/proc/N    clients whose gateway is not set; ESB speaks
  *     /api/bk-gse/{prod,stage}/api/v2/proc/N     the gateway
- *     /api/v2/proc/N                        the gateway, seen from behind it
- *
- * A row of SERVED_V1 has its whole path, where "*" at the end stands for one more word. */
+ *     /api/v2/proc/N                             the gateway, seen from behind it
+ *     /procapi/v1/proc/procinfo                  what a real ESB asks of us
+ *     /v1/hosts                                  ours */
 #ifndef API_ROUTES_H
 #define API_ROUTES_H
 
 #include "api/call.h"
 #include "model/app.h"
 
+/* The places; a bit each. */
 enum {
-    SERVED_ESB = 1 << DIALECT_ESB,
-    SERVED_GATEWAY = 1 << DIALECT_GATEWAY,
-    SERVED_V1 = 1 << DIALECT_V1,
+    SERVED_GSE = 1 << 0,        /* ESB, system gse */
+    SERVED_JOB = 1 << 1,        /* ESB, systems job and jobv3 */
+    SERVED_PROC = 1 << 2,       /* the gateway of GSE, processes */
+    SERVED_CLUSTER = 1 << 3,    /* and agents */
+    SERVED_TASK = 1 << 4,       /* and tasks */
+    SERVED_JOB_SYSTEM = 1 << 5, /* the gateway of Job */
+    SERVED_BACKEND = 1 << 6,    /* behind a real ESB */
+    SERVED_V1 = 1 << 7,
+    SERVED_ALL = (1 << 8) - 1,
 };
+
+struct place {
+    unsigned served;
+    enum dialect_kind dialect;
+    const char *root; /* what stands before a row's name; "": rows have their whole path */
+    bool is_usual;    /* the spelling to tell people of */
+};
+
+extern const struct place route_places[]; /* ends with a NULL root */
 
 struct route {
     unsigned served;
     const char *path;
     unsigned methods;
-    enum app_right right; /* required: without it the gate lets nobody in */
+    enum app_right right; /* required: without it the server does not start */
     size_t body_max;
     const struct shape *in;  /* NULL: it takes nothing */
     const struct shape *out; /* NULL: a map that its handler writes */
     void (*handle)(struct call *c);
     const char *doc;
+    int64_t form; /* enum task_form: how its keys look */
 };
 
 extern const struct route routes[]; /* ends with a NULL path */
+
+/* Whether each row says all that it must; a row without a right lets nobody start. */
+int routes_check(const struct route *table, struct err *err);
 
 struct route_found {
     enum dialect_kind dialect;

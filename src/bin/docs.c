@@ -99,13 +99,30 @@ static void put_messages(struct buf *out)
 /* Where a row of the table is served, as a client writes it. */
 static void put_paths(const struct route *r, struct buf *out)
 {
-    if (r->served & SERVED_ESB)
-        buf_printf(out, "`/api/c/compapi/v2/gse/%s/`", r->path);
-    if (r->served & SERVED_GATEWAY)
-        buf_printf(out, "%s`/api/bk-gse/{stage}/api/v2/proc/%s`",
-                   r->served & SERVED_ESB ? ", " : "", r->path);
-    if (r->served & SERVED_V1)
-        buf_printf(out, "`%s`", r->path);
+    const char *between = "";
+
+    for (const struct place *p = route_places; p->root; p++) {
+        bool is_esb = *p->root && *p->root != '/';
+
+        if (!(r->served & p->served) || !p->is_usual)
+            continue;
+        buf_printf(out, "%s`%s%s%s%s`", between, is_esb ? "/api/c/compapi/v2/" : "", p->root,
+                   r->path, is_esb ? "/" : "");
+        between = ", ";
+    }
+}
+
+static void put_methods(unsigned methods, struct buf *out)
+{
+    static const char *const names[] = { "GET", "POST", "PUT", "DELETE" };
+    const char *between = " | ";
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (!(methods >> i & 1))
+            continue;
+        buf_printf(out, "%s%s", between, names[i]);
+        between = ", ";
+    }
 }
 
 static void put_shape_link(const struct shape *s, const char *none, struct buf *out)
@@ -125,9 +142,8 @@ static void put_routes(struct buf *out)
     for (const struct route *r = routes; r->path; r++) {
         buf_puts(out, "| ");
         put_paths(r, out);
-        buf_printf(out, " | %s%s%s | %s", r->methods & METHOD_GET ? "GET" : "",
-                   (r->methods & METHOD_GET) && (r->methods & METHOD_POST) ? ", " : "",
-                   r->methods & METHOD_POST ? "POST" : "",
+        put_methods(r->methods, out);
+        buf_printf(out, " | %s",
                    r->right == APP_READ      ? "read"
                    : r->right == APP_OPERATE ? "operate"
                                              : "admin");

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "api/routes.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/mem.h"
@@ -420,8 +421,8 @@ static int start(struct server *s, struct err *err)
 
     if (address_parse(s->settings.listen, &at, err))
         return err_wrap(err, "listen");
-    if (loop_new(&clock_system, &s->loop, err) || catch_signals(s, err) || make_tls(s, &at, err) ||
-        open_store(s, err) || make_parts(s, err))
+    if (routes_check(routes, err) || loop_new(&clock_system, &s->loop, err) ||
+        catch_signals(s, err) || make_tls(s, &at, err) || open_store(s, err) || make_parts(s, err))
         return -1;
     s->started_ms = loop_now_ms(s->loop);
     if (listen_public(s, &at, &real, err) || listen_admin(s, err) ||

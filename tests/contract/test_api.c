@@ -3,6 +3,7 @@
  * HTTP, gate, tasks, hub and store are the real ones, the agent is played. */
 #include <jansson.h>
 
+#include "api/handlers.h"
 #include "api/routes.h"
 #include "base/file.h"
 #include "link/message.h"
@@ -18,14 +19,10 @@ static void every_route_says_all_it_must(void **state)
     for (const struct route *r = routes; r->path; r++) {
         unsigned known = 0;
 
-        for (int kind = 0; kind < DIALECTS; kind++)
-            known |= r->served >> kind & 1 ? dialects[kind].methods : 0;
-        if (!r->served || r->served >> DIALECTS)
-            fail_msg("%s: is served in no dialect we know", r->path);
+        for (const struct place *p = route_places; p->root; p++)
+            known |= r->served & p->served ? dialects[p->dialect].methods : 0;
         if (!(r->methods & known))
             fail_msg("%s: no method that its dialects know", r->path);
-        if (r->right != APP_READ && r->right != APP_OPERATE && r->right != APP_ADMIN)
-            fail_msg("%s: needs exactly one right", r->path);
         if (!r->handle || !r->doc || !*r->doc || r->doc[strlen(r->doc) - 1] != '.')
             fail_msg("%s: needs a handler and a sentence about it", r->path);
         if (r->body_max > HTTP_BODY_MAX || ((r->methods & METHOD_POST) && !r->body_max))
@@ -36,54 +33,84 @@ static void every_route_says_all_it_must(void **state)
             fail_msg("%s: who reads changes nothing", r->path);
         if ((r->served & SERVED_V1) && (r->served != SERVED_V1 || !r->out))
             fail_msg("%s: a row of /v1 stands alone and says what it gives", r->path);
-        if (!(r->served & SERVED_V1) && strchr(r->path, '/'))
+        if (!(r->served & (SERVED_V1 | SERVED_BACKEND)) && strchr(r->path, '/'))
             fail_msg("%s: must be a name", r->path);
     }
 }
 
-/* Every row is found by its own path, in each dialect it is served in; and by no other row's. */
-static void every_route_is_found(void **state)
+static void a_row_without_a_right_does_not_start(void **state)
 {
-    static const char *const roots[DIALECTS] = { "/api/c/compapi/v2/gse/",
-                                                 "/api/bk-gse/prod/api/v2/proc/", "" };
+    static const struct route bad[] = {
+        { SERVED_V1, "/v1/x", METHOD_GET, APP_READ, 0, NULL, NULL, v1_status, "Fine.", 0 },
+        { SERVED_V1, "/v1/y", METHOD_GET, 0, 0, NULL, NULL, v1_status, "Not fine.", 0 },
+        { 0 },
+    };
+    struct err err = { 0 };
 
     (void)state;
-    for (const struct route *r = routes; r->path; r++) {
-        for (int kind = 0; kind < DIALECTS; kind++) {
-            unsigned method = r->methods & dialects[kind].methods;
-            char path[256];
-            struct route_found found;
+    assert_int_equal(routes_check(routes, &err), 0);
+    assert_int_equal(routes_check(bad, &err), -1);
+    assert_string_equal(err.text, "route /v1/y: needs exactly one right");
+}
 
-            if (!(r->served >> kind & 1))
+/* A path of a row in a place, as a client may write it; a "*" is some word. */
+static const char *path_of(const struct route *r, const struct place *p, char to[256])
+{
+    bool is_esb = *p->root && *p->root != '/';
+
+    snprintf(to, 256, "%s%s%s", is_esb ? "/api/c/compapi/v2/" : "", p->root, r->path);
+    if (to[strlen(to) - 1] == '*')
+        to[strlen(to) - 1] = 'x';
+    return to;
+}
+
+/* Every row is found by its own path, in each place it is served in; and by no other row's. */
+static void every_route_is_found(void **state)
+{
+    (void)state;
+    for (const struct route *r = routes; r->path; r++) {
+        for (const struct place *p = route_places; p->root; p++) {
+            unsigned method = r->methods & dialects[p->dialect].methods;
+            struct route_found found;
+            char path[256];
+
+            if (!(r->served & p->served))
                 continue;
-            snprintf(path, sizeof(path), "%s%s", roots[kind], r->path);
-            if (path[strlen(path) - 1] == '*')
-                path[strlen(path) - 1] = 'x';
-            route_find(path, method & -method, &found);
-            assert_int_equal(found.dialect, kind);
+            route_find(path_of(r, p, path), method & -method, &found);
+            assert_int_equal(found.dialect, p->dialect);
             assert_ptr_equal(found.route, r);
         }
     }
 }
 
+static const char *method_name(unsigned methods)
+{
+    return methods & METHOD_POST  ? "POST"
+           : methods & METHOD_GET ? "GET"
+           : methods & METHOD_PUT ? "PUT"
+                                  : "DELETE";
+}
+
 /* Nobody gets anywhere without credentials, whatever the row. */
 static void no_route_lets_a_stranger_in(void **state)
 {
-    static const char *const roots[DIALECTS] = { "/api/c/compapi/v2/gse/", "/api/v2/proc/", "" };
-    static const char *const says[DIALECTS] = { "\"code\":1306000,", "\"code\":1640001,",
-                                                "\"code\":\"UNAUTHORIZED\"," };
+    static const char *const says[DIALECTS] = {
+        [DIALECT_ESB] = "\"code\":1306000,",         [DIALECT_JOB] = "\"code\":1306000,",
+        [DIALECT_BACKEND] = "\"code\":1306000,",     [DIALECT_GATEWAY] = "\"code\":1640001,",
+        [DIALECT_V1] = "\"code\":\"UNAUTHORIZED\",",
+    };
     struct world *w = *state;
 
     for (const struct route *r = routes; r->path; r++) {
-        for (int kind = 0; kind < DIALECTS; kind++) {
-            bool is_post = r->methods & dialects[kind].methods & METHOD_POST;
+        for (const struct place *p = route_places; p->root; p++) {
+            const char *method = method_name(r->methods & dialects[p->dialect].methods);
             char path[256];
 
-            if (!(r->served >> kind & 1))
+            if (!(r->served & p->served))
                 continue;
-            snprintf(path, sizeof(path), "%s%s", roots[kind], r->path);
-            world_ask(w, is_post ? "POST" : "GET", path, "", is_post ? "{}" : NULL);
-            if (!strstr(w->body, says[kind]))
+            path_of(r, p, path);
+            world_ask(w, method, path, "", strcmp(method, "GET") ? "{}" : NULL);
+            if (!strstr(w->body, says[p->dialect]))
                 fail_msg("%s: %s", path, w->body);
         }
     }
@@ -324,6 +351,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_route_says_all_it_must),
+        cmocka_unit_test(a_row_without_a_right_does_not_start),
         cmocka_unit_test(every_route_is_found),
         API_TEST(no_route_lets_a_stranger_in),
         API_TEST(the_documents_request_goes_all_the_way),

@@ -14,6 +14,7 @@
 #include "model/code.h"
 
 static const char id[] = "0123456789abcdef0123456789abcdef";
+static const struct teller english = { id, LANG_EN }, chinese = { id, LANG_ZH };
 
 static const char *success(enum dialect_kind kind, struct buf *out)
 {
@@ -36,6 +37,11 @@ static void a_success_has_its_envelope(void **state)
                         "{\"result\":true,\"code\":0,\"message\":\"OK\",\"data\":{\"a\":1},"
                         "\"request_id\":\"0123456789abcdef0123456789abcdef\"}\n");
     assert_string_equal(success(DIALECT_V1, &out), "{\"a\":1}\n");
+    assert_string_equal(
+        success(DIALECT_JOB, &out),
+        "{\"result\":true,\"code\":0,\"message\":\"\",\"data\":{\"a\":1},\"permission\":null,"
+        "\"job_request_id\":\"0123456789abcdef0123456789abcdef\","
+        "\"request_id\":\"0123456789abcdef0123456789abcdef\"}\n");
     buf_free(&out);
 }
 
@@ -54,6 +60,16 @@ static const struct fail_case fails[] = {
       "{\"result\":false,\"code\":1000811,\"message\":\"Parameters error, a.b: required\",\"data\":null,\"request_id\":\"" },
     { DIALECT_GATEWAY, ERR_INVALID, "a.b: required", 200,
       "{\"result\":false,\"code\":1000811,\"message\":\"Parameters error, a.b: required\",\"data\":null,\"request_id\":\"" },
+    { DIALECT_JOB, ERR_INVALID, "a.b: required", 200,
+      "{\"result\":false,\"code\":1241002,\"message\":\"Invalid request parameters: a.b: required\",\"data\":null,"
+      "\"permission\":null,\"job_request_id\":\"" },
+    { DIALECT_JOB, ERR_MALFORMED, "byte 3: no", 200,
+      "{\"result\":false,\"code\":1306000,\"message\":\"Request JSON string is wrong" },
+    { DIALECT_JOB, CODE_NO_TASK, "task x: no", 200, "{\"result\":false,\"code\":1000806,\"message\":\"task x: no\"," },
+    { DIALECT_JOB, CODE_DENIED, "namespace n", 200,
+      "{\"result\":false,\"code\":9900403,\"message\":\"namespace n\",\"data\":null,\"permission\":{\"system_id\":" },
+    { DIALECT_BACKEND, ERR_INVALID, "a.b: required", 200,
+      "{\"result\":false,\"code\":1000811,\"message\":\"Parameters error, a.b: required\"," },
     { DIALECT_V1, ERR_INVALID, "a.b: required", 400,
       "{\"error\":{\"code\":\"INVALID\",\"number\":1,\"message\":\"a.b: required\",\"request_id\":\"" },
     { DIALECT_ESB, ERR_MALFORMED, "byte 3: no", 200,
@@ -92,7 +108,7 @@ static void a_failure_is_told_in_the_dialect(void **state)
 
         err_set(&err, f->code, "%s", f->text);
         buf_truncate(&out, 0);
-        assert_int_equal(dialects[f->kind].put_err(&err, id, &out), f->status);
+        assert_int_equal(dialects[f->kind].put_err(&err, &english, &out), f->status);
         if (strncmp(buf_text(&out), f->says, strlen(f->says)) != 0)
             fail_msg("%zu: %s", i, buf_text(&out));
         json = json_loads(buf_text(&out), 0, NULL);
@@ -111,32 +127,72 @@ static bool has_all(const json_t *json)
            json_is_string(json_object_get(json, "request_id"));
 }
 
+/* Those that a dialect has no words for are others' alone: signatures and users are not
+ * /v1's, Basic is nobody else's. */
+static bool is_said(enum refusal why, enum dialect_kind kind)
+{
+    bool is_v1 = kind == DIALECT_V1;
+
+    if (why == REFUSAL_BASIC)
+        return is_v1;
+    if (kind == DIALECT_GATEWAY)
+        return why < REFUSAL_NONCE_NONE || why > REFUSAL_TIME_EXPIRED;
+    return !is_v1 || why < REFUSAL_SIGNATURE || why > REFUSAL_NO_USER;
+}
+
 /* Whatever stands in what a refusal is about, it stays JSON with all members. */
-static void every_refusal_is_whole_in_every_dialect(void **state)
+static void check_refusal(enum refusal why, enum dialect_kind kind, const struct teller *t)
 {
     struct buf out = { 0 };
+    json_t *json;
 
+    assert_in_range(dialects[kind].put_refusal(why, "a\"b\\c{}\x01", t, &out), 200, 503);
+    json = json_loads(buf_text(&out), 0, NULL);
+    assert_non_null(json);
+    if (kind == DIALECT_V1)
+        assert_true(json_is_object(json_object_get(json, "error")));
+    else if (kind == DIALECT_GATEWAY || why != REFUSAL_PATH)
+        assert_true(has_all(json));
+    json_decref(json);
+    buf_free(&out);
+}
+
+static void every_refusal_is_whole_in_every_dialect(void **state)
+{
     (void)state;
     for (int why = 0; why < REFUSALS; why++) {
         for (int kind = 0; kind < DIALECTS; kind++) {
-            json_t *json;
+            const struct said s = refusal_said((enum refusal)why, (enum dialect_kind)kind);
 
-            if (kind != DIALECT_ESB && why >= REFUSAL_SIGNATURE && why <= REFUSAL_TIME_EXPIRED)
-                continue; /* ESB's alone */
-            if (kind != DIALECT_V1 && why == REFUSAL_BASIC)
+            assert_int_equal(s.text[LANG_EN] != NULL,
+                             is_said((enum refusal)why, (enum dialect_kind)kind));
+            assert_non_null(s.text[LANG_ZH]);
+            if (!s.text[LANG_EN])
                 continue;
-            buf_truncate(&out, 0);
-            assert_in_range(
-                dialects[kind].put_refusal((enum refusal)why, "a\"b\\c{}\x01", id, &out), 200, 503);
-            json = json_loads(buf_text(&out), 0, NULL);
-            assert_non_null(json);
-            if (kind == DIALECT_V1)
-                assert_true(json_is_object(json_object_get(json, "error")));
-            else if (kind == DIALECT_GATEWAY || why != REFUSAL_PATH)
-                assert_true(has_all(json));
-            json_decref(json);
+            check_refusal((enum refusal)why, (enum dialect_kind)kind, &english);
+            check_refusal((enum refusal)why, (enum dialect_kind)kind, &chinese);
         }
     }
+}
+
+static void who_reads_chinese_is_told_in_chinese(void **state)
+{
+    struct buf out = { 0 };
+    struct err err;
+
+    (void)state;
+    dialects[DIALECT_ESB].put_refusal(REFUSAL_NO_CODE, "", &chinese, &out);
+    assert_non_null(
+        strstr(buf_text(&out), "\"code\":1306000,\"message\":\"应用编码 [bk_app_code] 不能为空\""));
+    buf_truncate(&out, 0);
+    err_set(&err, ERR_INVALID, "meta.name: required");
+    dialects[DIALECT_ESB].put_err(&err, &chinese, &out);
+    assert_non_null(strstr(buf_text(&out), "\"message\":\"参数错误，meta.name: required\""));
+    buf_truncate(&out, 0);
+    err_set(&err, ERR_SYSTEM, "secret");
+    dialects[DIALECT_JOB].put_err(&err, &chinese, &out);
+    assert_non_null(
+        strstr(buf_text(&out), "\"code\":1210001,\"message\":\"系统调用失败；服务端日志中有请求"));
     buf_free(&out);
 }
 
@@ -146,11 +202,12 @@ static void an_unknown_path_is_answered_as_the_contract_has_it(void **state)
     struct buf out = { 0 };
 
     (void)state;
-    assert_int_equal(dialects[DIALECT_ESB].put_refusal(REFUSAL_PATH, about, id, &out), 404);
+    assert_int_equal(dialects[DIALECT_ESB].put_refusal(REFUSAL_PATH, about, &english, &out), 404);
     assert_string_equal(buf_text(&out), "{\"result\":false,\"data\":null,"
                                         "\"message\":\"The content does not exist\"}\n");
     buf_truncate(&out, 0);
-    assert_int_equal(dialects[DIALECT_GATEWAY].put_refusal(REFUSAL_PATH, about, id, &out), 404);
+    assert_int_equal(dialects[DIALECT_GATEWAY].put_refusal(REFUSAL_PATH, about, &english, &out),
+                     404);
     assert_string_equal(buf_text(&out),
                         "{\"result\":false,\"code\":1640401,\"code_name\":\"API_NOT_FOUND\","
                         "\"message\":\"API not found [method=\\\"POST\\\" path=\\\"/x\\\"]\","
@@ -164,6 +221,7 @@ int main(void)
         cmocka_unit_test(a_success_has_its_envelope),
         cmocka_unit_test(a_failure_is_told_in_the_dialect),
         cmocka_unit_test(every_refusal_is_whole_in_every_dialect),
+        cmocka_unit_test(who_reads_chinese_is_told_in_chinese),
         cmocka_unit_test(an_unknown_path_is_answered_as_the_contract_has_it),
     };
 

@@ -50,13 +50,18 @@ static const struct path_case cases[] = {
     { "/api", METHOD_POST, DIALECT_GATEWAY, NULL, 0 },
     /* nothing of ours */
     { "/api/c/compapi/v2/gse/operate_proc/", METHOD_POST, DIALECT_ESB, NULL, 0 },
-    { "/api/c/compapi/v2/job/operate_proc_v2/", METHOD_POST, DIALECT_ESB, NULL, 0 },
+    { "/api/c/compapi/v2/job/operate_proc_v2/", METHOD_POST, DIALECT_JOB, NULL, 0 },
+    { "/api/c/compapi/job/get_proc_result/", METHOD_POST, DIALECT_ESB, NULL, 0 },
     { "/api/c/compapi/v3/gse/operate_proc_v2/", METHOD_POST, DIALECT_ESB, NULL, 0 },
     { "/api/c/compapi/v2/gse/operate_proc_v2x/", METHOD_POST, DIALECT_ESB, NULL, 0 },
     { "/api/c/compapi/v2/gse//v1/status", METHOD_GET, DIALECT_ESB, NULL, 0 },
     { "/c/compapi", METHOD_POST, DIALECT_ESB, NULL, 0 },
     { "/c/compapix", METHOD_POST, DIALECT_V1, NULL, 0 },
     { "/api/c/compapi/v2/gse/operate_proc_v2/", 0, DIALECT_ESB, NULL, ANY },
+    /* behind an ESB */
+    { "/procapi/v2/proc/operate", METHOD_POST, DIALECT_BACKEND, "/procapi/v2/proc/operate", ANY },
+    { "/procapi/v2/proc/operate/", METHOD_GET, DIALECT_BACKEND, "/procapi/v2/proc/operate", ANY },
+    { "/procapi/v2/proc/other", METHOD_GET, DIALECT_BACKEND, NULL, 0 },
     /* ours */
     { "/v1/status", METHOD_GET, DIALECT_V1, "/v1/status", METHOD_GET },
     { "/v1/status/", METHOD_GET, DIALECT_V1, "/v1/status", METHOD_GET },
