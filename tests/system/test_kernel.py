@@ -6,6 +6,7 @@ import contextlib
 import os
 import pathlib
 import signal
+import time
 
 import pytest
 
@@ -182,3 +183,53 @@ def test_caps_hold_or_the_start_is_refused(holdfast, tmp_path):
     finally:
         big.end()
         many.end()
+
+
+def cpu_group(pid):
+    """The folder of the group whose processor time is capped, with v1 or v2."""
+    for line in pathlib.Path(f"/proc/{pid}/cgroup").read_text(encoding="ascii").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if "cpu" in controllers.split(","):
+            return next(p for p in (f"/sys/fs/cgroup/cpu{path}", f"/sys/fs/cgroup/cpu,cpuacct{path}")
+                        if os.path.isdir(p))
+        v2 = f"/sys/fs/cgroup{path}"
+        if not controllers and os.path.exists(v2 + "/cpu.stat") and os.path.exists(v2 + "/cpu.max"):
+            return v2
+    raise AssertionError("no group")
+
+
+def cpu_stat(group):
+    lines = (pathlib.Path(group) / "cpu.stat").read_text(encoding="ascii").splitlines()
+    return {key: int(value) for key, value in (line.split() for line in lines)}
+
+
+def cpu_seconds(pids):
+    """What they have used; fields 14 and 15 of their stat."""
+    ticks = 0
+    for pid in pids:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_cap_of_the_processor_binds(holdfast, tmp_path):
+    """Three that burn all they get have a tenth of the machine together."""
+    home = Installation(holdfast, tmp_path)
+    agent = home.add_agent()
+    m = Member(tmp_path / "m", options="--burn --children 2")
+    m.extra = {"caps": {"cpu": 10}}
+    try:
+        result = home.do(m.request(agent.ip, START))
+        if "spec.holdfast.caps" in result["error_msg"]:
+            pytest.skip("no caps here: " + result["error_msg"])
+        assert result["error_code"] == 0, result
+        pids = wait_until(lambda: family(m), "all three burn")
+        stat = cpu_stat(cpu_group(pids[0]))
+        begun, used = time.monotonic(), cpu_seconds(pids)
+        wait_until(lambda: cpu_stat(cpu_group(pids[0]))["nr_throttled"] >= stat["nr_throttled"] + 20,
+                   "the kernel holds them back")
+        share = (cpu_seconds(pids) - used) / (time.monotonic() - begun) / os.cpu_count()
+        assert share < 0.15, share
+        assert home.do(m.request(agent.ip, KILL))["error_code"] == 0
+    finally:
+        m.end()
