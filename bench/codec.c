@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "model/job.h"
 #include "model/proc.h"
+#include "model/register.h"
 #include "wire/json_scan.h"
 #include "wire/shape.h"
 

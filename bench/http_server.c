@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* http_server.c - our HTTP server with nothing behind it, for bench/http.
+/* http_server.c - our HTTP server with nothing behind it, for bench/http and bench/api.
  *
  *     http_server [--shape] [CERT KEY]     TLS if there is a certificate
+ *     http_server --answer FILE            what is answered
  *     http_server --make CERT KEY          makes one for 127.0.0.1
  *
- * Every POST is answered with the same few bytes; with --shape its body is read
- * as an operation first.  It listens on a free port of 127.0.0.1, prints
+ * Every POST is answered with the same few bytes, or those of the file; with --shape its
+ * body is read as an operation first.  It listens on a free port of 127.0.0.1, prints
  * "port N", and ends with its standard input. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/loop.h"
 #include "bench/loopback.h"
 #include "model/proc.h"
@@ -21,6 +23,7 @@ static const char type[] = "application/json; charset=utf-8";
 struct bench {
     struct loop *loop;
     bool reads_shape;
+    struct buf answer;
 };
 
 static void on_head(void *arg, struct http_req *req)
@@ -42,7 +45,7 @@ static void on_request(void *arg, struct http_req *req)
                                      &req->arena, &message, &err))
         http_answer_const(req, 400, NULL, type, "", 0);
     else
-        http_answer_const(req, 200, NULL, type, LOOPBACK_ANSWER, strlen(LOOPBACK_ANSWER));
+        http_answer_const(req, 200, NULL, type, buf_data(&b->answer), b->answer.len);
 }
 
 static void on_trouble(void *arg, const struct err *err)
@@ -92,10 +95,21 @@ static int make(char **paths)
     return 0;
 }
 
+static void read_answer(struct bench *b, const char *path)
+{
+    struct err err;
+
+    if (!path)
+        buf_puts(&b->answer, LOOPBACK_ANSWER);
+    else if (file_read(path, 1 << 20, &b->answer, &err))
+        loopback_die("answer", err.text);
+}
+
 int main(int argc, char **argv)
 {
     struct bench b = { .reads_shape = argc > 1 && !strcmp(argv[1], "--shape") };
-    char **paths = argv + 1 + b.reads_shape;
+    bool has_answer = argc == 3 && !strcmp(argv[1], "--answer");
+    char **paths = argv + 1 + b.reads_shape + 2 * has_answer;
     struct tls_config config = { .cert_path = paths[0], .key_path = paths[0] ? paths[1] : NULL };
     struct address real;
     struct watch *parent;
@@ -104,6 +118,7 @@ int main(int argc, char **argv)
     loopback_begin();
     if (argc == 4 && !strcmp(argv[1], "--make"))
         return make(argv + 2);
+    read_answer(&b, has_answer ? argv[2] : NULL);
     if (loop_new(&clock_system, &b.loop, &err))
         loopback_die("loop", err.text);
     serve(&b, &config, &real);

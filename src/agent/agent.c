@@ -529,6 +529,7 @@ int agent_new(struct loop *loop, struct log *log, const struct agent_options *o,
     a->log = log;
     a->o = *o;
     a->o.dir = xstrdup(o->dir);
+    a->started_s = clock_wall_ms(loop_clock(loop)) / 1000;
     agent_policy_set(a, o->policy);
     mem_share_heap(); /* the threads do little with memory: a heap each would be waste */
     TAILQ_INIT(&a->acts);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* agent_hello.c - what the agent says of itself and its host. */
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "agent/agent_in.h"
@@ -57,6 +59,31 @@ static struct list addresses(struct arena *a)
     return list;
 }
 
+/* "Linux" is how the kernel calls itself; BlueKing writes it small. */
+static const char *small(struct arena *a, const char *word)
+{
+    char *copy = arena_strdup(a, word);
+
+    for (char *c = copy; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return copy;
+}
+
+/* What the system does not tell stays unsaid. */
+static void fill_host(struct agent *a, struct message_hello *hello)
+{
+    int64_t cpus = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES);
+    struct utsname system;
+
+    if (uname(&system) == 0) {
+        hello->os = small(&a->hello, system.sysname);
+        hello->arch = arena_strdup(&a->hello, system.machine);
+    }
+    hello->cpus = cpus > 0 ? cpus : 0;
+    hello->mem_bytes = pages > 0 ? pages * sysconf(_SC_PAGESIZE) : 0;
+    hello->started_s = a->started_s;
+}
+
 void agent_fill_hello(struct agent *a, struct message_hello *hello)
 {
     arena_reset(&a->hello);
@@ -67,4 +94,5 @@ void agent_fill_hello(struct agent *a, struct message_hello *hello)
     hello->addresses = addresses(&a->hello);
     hello->digest = a->digest;
     hello->agent_ms = agent_now_ms(a);
+    fill_host(a, hello);
 }

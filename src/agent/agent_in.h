@@ -81,6 +81,7 @@ struct agent {
     int64_t reap_ms;   /* not before this */
     int64_t looked_ms; /* at those who can not wake us */
     char boot_id[BOOT_ID_SIZE];
+    int64_t started_s; /* since 1970 */
     struct timer settle, tick;
     struct arena hello;
     char digest[DIGEST_TEXT_SIZE];

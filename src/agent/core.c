@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/core_cancel.h"
 #include "agent/core_care.h"
 #include "agent/core_cause.h"
 #include "agent/core_cycle.h"
@@ -203,6 +204,12 @@ static void on_command(struct core *c, const struct message_command *m)
         (void)core_take(c, m, less(m->deadline_ms, c->offset_ms)); /* else it comes again */
 }
 
+static void on_cancel(struct core *c, const struct message_cancel *m)
+{
+    if (!core_is_local(m->task))
+        cancel_on_message(c, m, less(m->deadline_ms, c->offset_ms));
+}
+
 bool core_take(struct core *c, const struct message_command *m, int64_t deadline_ms)
 {
     struct kept *k;
@@ -249,6 +256,8 @@ void core_on_message(struct core *c, unsigned type, const void *message, int64_t
         local_refuse(c);
     else if (type == MESSAGE_COMMAND)
         on_command(c, message);
+    else if (type == MESSAGE_CANCEL)
+        on_cancel(c, message);
     else if (type == MESSAGE_STORED)
         book_stored(c, ref->task, ref->item);
     else if (type == MESSAGE_EVENT_STORED)

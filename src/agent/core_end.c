@@ -52,7 +52,7 @@ static void note_cause(struct op *op, int code, const char *text)
     const struct op_rule *r = op_rule(op);
     struct kept *k = op->kept;
 
-    if (code == CODE_OK || !r || op->is_refused || r->op == PROC_OP_QUERY)
+    if (code == CODE_OK || code == CODE_CANCELLED || !r || op->is_refused || r->op == PROC_OP_QUERY)
         return;
     if (code == CODE_RUNNING || code == CODE_NOT_RUNNING) {
         if (r->outcome != LEAVES_AS_IS)
@@ -203,6 +203,10 @@ void op_set_hosting(struct op *op)
     struct kept *k = op->kept;
 
     timers_stop(&op->core->timers, &k->timer); /* it is set anew when this is done */
+    if (op->command.only_if_hosted && !k->hosted) {
+        op_end(op, CODE_NOT_REGISTERED, "process (%s) is not hosted", k->meta.name);
+        return;
+    }
     if (op->command.op == PROC_OP_HOST) {
         host(op);
         k->is_owed = !k->ident.pid;

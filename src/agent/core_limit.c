@@ -15,7 +15,8 @@
 
 enum { INTERVAL_MS = 5 * 1000, GRACE_MS = 60 * 1000 };
 
-/* Of those without a limit each is sampled once in so many intervals. */
+/* Of those without a limit each is sampled once in so many intervals; and so often the server
+ * is told of all. */
 enum { OTHERS_EVERY = 12 };
 
 /* ---- its life */
@@ -28,6 +29,7 @@ void limit_begin(struct core *c)
 
     l->interval_ms = INTERVAL_MS;
     l->grace_ms = GRACE_MS;
+    l->quiet = OTHERS_EVERY - 1; /* so that a round is told of at the interval behind it */
     l->cores = 1;
     TAILQ_INIT(&l->watched);
     timer_init(&l->timer, on_tick, c);
@@ -138,12 +140,32 @@ static void sample_others(struct core *c)
     }
 }
 
+/* Who asks the server hears what they use, and that somebody has looked.  It is kept in memory
+ * there, and is no change. */
+static void tell_now_and_then(struct core *c)
+{
+    struct map_entry *e;
+
+    if (++c->limits->quiet < OTHERS_EVERY)
+        return;
+    c->limits->quiet = 0;
+    for (size_t at = 0; (e = map_next(&c->kept, &at));) {
+        struct kept *k = e->value;
+
+        if (!k->limit || !k->limit->is_untold)
+            continue;
+        k->limit->is_untold = false;
+        core_tell_process(k);
+    }
+}
+
 static void on_tick(void *core)
 {
     struct core *c = core;
     struct limit_watch *w;
 
     timers_set(&c->timers, &c->limits->timer, c->now_ms + c->limits->interval_ms);
+    tell_now_and_then(c);
     group_judge(c);
     TAILQ_FOREACH(w, &c->limits->watched, link)
     c->hands->sample(c->arg, w->kept->ident);
@@ -182,32 +204,10 @@ static void note(struct kept *k, const struct core_sample *s)
         l->cpu_percent = 0;
         l->first_us -= l->cpu_us - s->cpu_us; /* so that the average does not notice */
     }
-    l->is_seen = true;
+    l->is_seen = l->is_untold = true;
     l->at_ms = now_ms;
     l->cpu_us = s->cpu_us;
     l->rss_kb = kb > UINT32_MAX ? UINT32_MAX : (uint32_t)kb;
-}
-
-static uint8_t whole(double percent)
-{
-    return percent > 100 ? 100 : (uint8_t)(percent + 0.5);
-}
-
-/* Those who watch from afar hear of what has moved by a percent of the machine, now and then. */
-static void tell(struct kept *k)
-{
-    struct limit *l = k->limit;
-    uint8_t cpu = whole(l->cpu_percent), mem = whole(limit_mem_percent(k));
-
-    l->untold += l->watch ? 1 : OTHERS_EVERY;
-    if (l->untold < OTHERS_EVERY)
-        return;
-    l->untold = 0;
-    if (cpu == l->told_cpu && mem == l->told_mem)
-        return;
-    l->told_cpu = cpu;
-    l->told_mem = mem;
-    core_tell_process(k);
 }
 
 /* ---- what it may use */
@@ -293,7 +293,6 @@ void limit_on_sample(struct kept *k, const struct core_sample *s)
     if (is_too_soon(k))
         return;
     note(k, s);
-    tell(k);
     if (!l->watch)
         return;
     l->watch->is_partial = s->is_partial;

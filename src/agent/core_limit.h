@@ -2,9 +2,9 @@
 /* core_limit.h - what a process uses, and what it may, for the core's own sources.
  *
  * A hosted process with a limit (spec.resource), or one of a group that has one
- * (core_group.h), is sampled every interval (5 s); all others at first twice, then one after
- * the other, each once in twelve intervals (60 s), for those who look.  One timer does for
- * all.
+ * (core_group.h), is sampled every interval (5 s); all others one after the other, each
+ * once in twelve intervals (60 s), for those who look.  One timer does for all.  The server is told
+ * of all that were sampled in one go, once in twelve intervals.
  *
  * One that is over its limit in three samples in a row is stopped, by stop_cmd, then by
  * SIGKILL to it and its descendants, with an event that has the samples; being hosted it is
@@ -33,10 +33,9 @@ struct limit {
     int64_t first_ms, first_us; /* of the first sample */
     uint32_t rss_kb;
     float cpu_percent;
-    bool is_seen, has_cpu;      /* one sample; two */
-    uint8_t told_cpu, told_mem; /* whole percent, as the server was told */
-    uint8_t untold;             /* intervals since then */
-    struct limit_watch *watch;  /* NULL: nothing limits it */
+    bool is_seen, has_cpu;     /* one sample; two */
+    bool is_untold;            /* sampled since the server was told */
+    struct limit_watch *watch; /* NULL: nothing limits it */
 };
 
 /* Of one with a limit, or of a group that has one. */
@@ -56,6 +55,7 @@ struct limits {
     TAILQ_HEAD(, limit_watch) watched;
     size_t n;          /* struct limit */
     size_t at, owed;   /* where in core->kept the others are; parts of one */
+    unsigned quiet;    /* intervals since the server was told */
     struct map groups; /* struct group_kept, by their namespace */
     uint64_t group_changes;
     struct buf untold; /* struct group_untold */

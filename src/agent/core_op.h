@@ -43,6 +43,7 @@ struct op {
     int64_t asked_ms;            /* when its turn had come, but for a slot */
     int64_t self_ms, run_end_ms; /* its command is asked whether it is the process, and ended */
     int64_t check_ms;            /* when it is looked at for good, or SIGTERM has had its time */
+    int64_t check_until_ms;      /* a start that is not seen then is looked at again until this */
     struct timer timer;
     struct core_ident run; /* its command; pid 0: none, or it has ended; -1: about to begin */
     int64_t out_from;      /* where in its file what the command says begins */
@@ -56,6 +57,7 @@ struct op {
     bool is_killed;        /* SIGTERM did not do */
     bool is_durable;       /* the command is in the journal */
     bool is_refused;       /* too many were waiting when it came */
+    bool is_cancelled;     /* before it was durable: core_cancel.h */
     bool is_told;          /* that it is in work */
     bool is_resumed;       /* an agent before us had begun it */
     bool is_found;         /* a query: it runs, and the result has what was seen of it */

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "agent/core_cancel.h"
 #include "agent/core_care.h"
 #include "agent/core_cause.h"
 #include "agent/core_ready.h"
@@ -112,6 +113,7 @@ void op_give_time_to_settle(struct op *op)
     struct proc_policy policy = proc_policy_of(&op->command.spec);
     int64_t settle_ms = RELOAD_MS;
 
+    op->check_until_ms = op->core->now_ms + proc_check_end_s(&op->command.spec) * 1000;
     if (op_part(op)->outcome == MAKES_RUN)
         settle_ms = policy.start_check_s * 1000;
     else if (op_part(op)->outcome == MAKES_STOP)
@@ -247,6 +249,20 @@ void op_on_peek(struct op *op, const struct core_probe *probe)
     op_queue_leave(op);
 }
 
+/* Not up yet; who asked may have given it longer to be seen, once (Job's
+ * start_check_end_time). */
+static bool looks_again(struct op *op)
+{
+    int64_t left_ms = op->check_until_ms - op->core->now_ms;
+
+    if (!op_starts(op) || left_ms <= 0)
+        return false;
+    op->phase = PHASE_SETTLE;
+    op->check_ms = op->core->now_ms + (left_ms < PEEK_MS ? left_ms : PEEK_MS);
+    op_set_timer(op, op->check_ms - op->core->now_ms);
+    return true;
+}
+
 void op_on_probe(struct op *op, const struct core_probe *probe)
 {
     bool runs = probe->found == FOUND_IT;
@@ -269,7 +285,7 @@ void op_on_probe(struct op *op, const struct core_probe *probe)
         op->kept->is_unseen = false;
         if (runs == (op_part(op)->outcome != MAKES_STOP))
             op_succeed(op, probe->ident);
-        else
+        else if (!looks_again(op))
             op_fail_check(op, probe->why);
     }
 }
@@ -337,6 +353,10 @@ static void has_come(struct op *op)
 
     op->is_durable = true;
     c->hands->send(c->arg, MESSAGE_TAKEN, &message_ref_shape, &ref);
+    if (op_is_cancelled(op) && !op->was_running) {
+        op_end_cancelled(op);
+        return;
+    }
     if (op->is_refused) {
         op_end(op, CODE_LOCKED, "too many operations wait for this process");
         return;

@@ -100,8 +100,8 @@ void op_use_known_spec(struct op *op)
     if (*spec->identity.proc_name || !k->has_spec || (!has_worked && !is_for_leftovers(op)))
         return;
     proc_spec_copy(&op->kept->spec, &op->arena, &known);
-    if (spec->has_identity == PRESENCE_GIVEN)
-        spec->identity = known.identity;
+    if (spec->has_identity == PRESENCE_GIVEN || spec->has_control == PRESENCE_GIVEN)
+        spec->identity = known.identity; /* what was given counts */
     else
         *spec = known;
 }

@@ -87,7 +87,12 @@ static int read_checked(const struct walk *w, int64_t *ret_pid, struct err *err)
 static int walk_and_read(struct walk *w, const char *path, uid_t uid, int64_t *ret_pid,
                          struct err *err)
 {
-    if (walk_to_end(w, path, err) || walk_check_file(w, uid, PIDFILE_MAX_BYTES, "a pid", err))
+    if (walk_to_end(w, path, err))
+        return -1;
+    /* Where Job's documents mean a folder to look in, nothing in it is known by its name. */
+    if (S_ISDIR(w->at_stat.st_mode))
+        return err_set(err, ERR_NOT_FOUND, "pid file %s is a folder", w->shown);
+    if (walk_check_file(w, uid, PIDFILE_MAX_BYTES, "a pid", err))
         return -1;
     return read_checked(w, ret_pid, err);
 }

@@ -15,8 +15,8 @@
 
 enum { PIDFILE_MAX_BYTES = 4096 };
 
-/* ERR_NOT_FOUND if there is no such file; any other code: there is one, and the text
- * says what is wrong with it. */
+/* ERR_NOT_FOUND if there is no such file, or a folder in its place; any other code: there is
+ * one, and the text says what is wrong with it. */
 int pidfile_read(const char *path, uid_t uid, int64_t *ret_pid, struct err *err);
 
 /* Leaves the pid of a process that writes no file itself, in a file of the user's own.

@@ -37,7 +37,7 @@ static const struct field record_fields[] = { /* in the order that GSE has them 
     { "valuekey", .type = FIELD_STR, AT(value_key), .flags = FIELD_REQUIRED, .min = 1,
       .max = 2 * NAME_MAX_BYTES + 1, .check = rule_line },
     { "startCheckBeginTime", .type = FIELD_INT, AT(start_check_s), .max = HOUR_S },
-    { "startCheckEndTime", .type = FIELD_INT, AT(stop_check_s), .max = HOUR_S },
+    { "startCheckEndTime", .type = FIELD_INT, AT(end_check_s), .max = HOUR_S },
     { "opTimeOut", .type = FIELD_INT, AT(op_timeout_s), .max = DAY_S },
     { "operateType", .type = FIELD_INT, AT(op) },
     { "timestamp", .type = FIELD_INT, AT(when_s) },
@@ -72,6 +72,11 @@ static bool is_stop_check_given(const struct proc_spec *s)
            s->alive_policy.has_stop_check == PRESENCE_GIVEN;
 }
 
+static bool is_of_job(const struct proc_spec *s)
+{
+    return s->extra.has_job == PRESENCE_GIVEN;
+}
+
 void procfile_record(const struct proc_meta *meta, const struct proc_spec *spec, int64_t op,
                      int64_t when_s, struct arena *a, struct proc_record *ret)
 {
@@ -83,7 +88,7 @@ void procfile_record(const struct proc_meta *meta, const struct proc_spec *spec,
         .proc_name = id->proc_name,
         .setup_path = id->setup_path,
         .pid_path = id->pid_path,
-        .contact = meta->space,
+        .contact = is_of_job(spec) ? spec->extra.job.owner : meta->space,
         .start_cmd = control->start_cmd,
         .stop_cmd = control->stop_cmd,
         .restart_cmd = control->restart_cmd,
@@ -100,7 +105,9 @@ void procfile_record(const struct proc_meta *meta, const struct proc_spec *spec,
         .value_key =
             *id->index_key ? id->index_key : arena_printf(a, "%s:%s", meta->space, meta->name),
         .start_check_s = policy.start_check_s,
-        .stop_check_s = is_stop_check_given(spec) ? policy.stop_check_s : 0,
+        .end_check_s = is_of_job(spec)             ? spec->extra.job.check_end_s
+                       : is_stop_check_given(spec) ? policy.stop_check_s
+                                                   : 0,
         .op_timeout_s = policy.op_timeout_s,
         .op = op,
         .when_s = when_s,
@@ -130,6 +137,25 @@ int procfile_meta(const struct proc_record *r, struct arena *a, struct proc_meta
 #define GIVE(policy, member, has_member, value)                                                    \
     ((policy)->member = (value), (policy)->has_member = PRESENCE_GIVEN)
 
+/* A contact that is not the namespace is an owner, and those are Job's. */
+static void put_job(const struct proc_record *r, const struct proc_meta *meta,
+                    struct proc_spec *spec)
+{
+    if (!is_of_job(spec) && (!*r->contact || !strcmp(r->contact, meta->space)))
+        return;
+    spec->extra.has_job = PRESENCE_GIVEN;
+    spec->extra.job.owner = r->contact;
+    spec->extra.job.check_end_s = r->end_check_s;
+}
+
+static void put_stop_check(const struct proc_record *r, struct proc_policy *p)
+{
+    if (r->end_check_s)
+        GIVE(p, stop_check_s, has_stop_check, r->end_check_s);
+    else
+        p->has_stop_check = PRESENCE_ABSENT;
+}
+
 static void put_policy(const struct proc_record *r, struct proc_spec *spec)
 {
     struct proc_policy p = proc_policy_of(spec);
@@ -137,10 +163,8 @@ static void put_policy(const struct proc_record *r, struct proc_spec *spec)
     GIVE(&p, kind, has_kind, r->kind);
     if (r->start_check_s)
         GIVE(&p, start_check_s, has_start_check, r->start_check_s);
-    if (r->stop_check_s)
-        GIVE(&p, stop_check_s, has_stop_check, r->stop_check_s);
-    else
-        p.has_stop_check = PRESENCE_ABSENT;
+    if (!is_of_job(spec))
+        put_stop_check(r, &p);
     if (r->op_timeout_s)
         GIVE(&p, op_timeout_s, has_timeout, r->op_timeout_s);
     p.has_retries = p.has_interval = PRESENCE_GIVEN; /* of whichever block they were */
@@ -173,6 +197,7 @@ void procfile_spec(const struct proc_record *r, const struct proc_meta *meta,
     spec->resource.cpu_percent = r->cpu_percent;
     spec->resource.mem_percent = r->mem_percent;
     spec->has_identity = spec->has_control = spec->has_resource = PRESENCE_GIVEN;
+    put_job(r, meta, spec);
     put_policy(r, spec);
 }
 

@@ -4,8 +4,9 @@
  *
  * It is a copy of what the journal says, never the truth itself.  A record is there if
  * and only if the process is hosted; texts are as they were sent, a command that was not
- * is "".  What the format has no word for (retries, paths of logs, `holdfast`) is not in
- * it; a record that is read leaves those as they are.
+ * is "".  The contact is the namespace, or the owner where Job sent it.  What the format has
+ * no word for (retries, paths of logs, `holdfast`) is not in it; a record that is read leaves
+ * those as they are.
  *
  * The file is written beside the old one and renamed.  Its folder must belong to us or
  * to root and be writable to nobody else, and so must the file; a symbolic link in its
@@ -25,8 +26,9 @@ struct proc_record {
     double cpu_percent, mem_percent;
     const char *user, *password, *user_pwd; /* never a password */
     const char *value_key;
-    int64_t start_check_s, stop_check_s, op_timeout_s; /* stop_check_s 0: not given */
-    int64_t op, when_s;                                /* that made it what it is */
+    int64_t start_check_s, end_check_s, op_timeout_s; /* end_check_s: Job's start_check_end_time,
+                                                       * else stop_check_secs; 0: not given */
+    int64_t op, when_s;                               /* that made it what it is */
 };
 
 /* Texts are those of meta and spec, or in the arena. */

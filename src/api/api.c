@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "api/api_in.h"
+#include "api/audit.h"
+#include "api/event_feed.h"
 #include "api/gate.h"
 #include "base/mem.h"
 
@@ -14,16 +16,25 @@ struct api *api_new(const struct api_parts *parts)
     struct api *a = xalloc(sizeof(*a));
 
     a->parts = *parts;
-    a->apps = apps_new(parts->loop, parts->store);
+    a->apps = apps_new(parts->loop, parts->store, parts->seal, parts->log);
     a->started_ms = loop_now_ms(parts->loop);
+    a->audit = audit_new(parts->loop, parts->log, parts->store, parts->audit_days);
+    a->feed = event_feed_new(parts);
     TAILQ_INIT(&a->calls);
     return a;
 }
 
+void api_drain(struct api *a)
+{
+    event_feed_stop(a->feed);
+}
+
 void api_stop(struct api *a)
 {
-    if (a)
-        a->is_stopping = true;
+    if (!a)
+        return;
+    a->is_stopping = true;
+    event_feed_stop(a->feed);
 }
 
 /* Whoever is still here is answered, to nobody: that frees the request. */
@@ -31,10 +42,15 @@ void api_free(struct api *a)
 {
     if (!a)
         return;
+    event_feed_stop(a->feed);
+    audit_stop(a->audit);
     while (!TAILQ_EMPTY(&a->calls))
         call_fail(TAILQ_FIRST(&a->calls), &call_stopping);
+    audit_free(a->audit);
+    event_feed_free(a->feed);
     apps_free(a->apps);
     map_free(&a->apps_in_work);
+    map_free(&a->requests);
     free(a);
 }
 

@@ -17,10 +17,10 @@
  * when the store or the tasks have done their part; a client that goes meanwhile is no
  * problem.
  *
- * To stop: http_server_free(), api_stop(), tasks_free(), fleet_free(), store_close(),
- * api_free(), in this order: from api_stop() on neither tasks nor fleet are asked for
- * anything, whatever the store still brings; what has not been answered by the end, because
- * the tasks are gone, is let go by api_free(). */
+ * To stop: http_server_free(), api_stop(), login_free(), tasks_free(), fleet_free(),
+ * store_close(), api_free(), in this order: from api_stop() on neither login service nor tasks
+ * nor fleet are asked for anything, whatever the store still brings; what has not been answered
+ * by the end, because the tasks are gone, is let go by api_free(). */
 #ifndef API_API_H
 #define API_API_H
 
@@ -30,11 +30,17 @@
 #include "base/loop.h"
 #include "server/fleet.h"
 #include "server/logs.h"
+#include "server/scopes.h"
 #include "server/tasks.h"
 #include "store/store.h"
 #include "wire/http.h"
 
+struct access;
 struct api;
+struct events;
+struct groups;
+struct login;
+struct seal;
 
 struct api_parts { /* all of them outlive the api, but as told above */
     struct loop *loop;
@@ -43,8 +49,15 @@ struct api_parts { /* all of them outlive the api, but as told above */
     struct fleet *fleet;
     struct tasks *tasks;
     struct logs *logs;
+    struct groups *groups;
+    struct events *events; /* NULL: nobody can listen to them */
+    struct scopes *scopes;
+    struct access *access;      /* NULL: no app is believed more than another, nor held back */
+    struct login *login;        /* NULL: nobody asks who a user is */
+    const struct seal *seal;    /* NULL: nobody may sign requests */
     const char *ca_fingerprint; /* agents_ca_fingerprint(), for join tokens */
     const char *version;
+    int64_t audit_days; /* that rows of the audit log are kept; 0: for ever */
 };
 
 struct api_door {
@@ -53,8 +66,9 @@ struct api_door {
 };
 
 struct api *api_new(const struct api_parts *parts);
-void api_stop(struct api *a); /* NULL is fine */
-void api_free(struct api *a); /* NULL is fine */
+void api_drain(struct api *a); /* a stop begins: streams, which nobody else would, end */
+void api_stop(struct api *a);  /* NULL is fine */
+void api_free(struct api *a);  /* NULL is fine */
 
 /* Whether a path is the API's to answer, be it with "no such thing". */
 bool api_is_path(const char *path);

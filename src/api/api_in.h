@@ -10,12 +10,20 @@
 #include "api/call.h"
 #include "base/map.h"
 
+struct audit;
+struct event_feed;
+
 struct api {
     struct api_parts parts;
     struct apps *apps;
+    struct audit *audit;
+    struct event_feed *feed;
     TAILQ_HEAD(, call) calls; /* that have not been answered */
     size_t strange_bytes;     /* of bodies from callers who are not known yet, see gate.h */
     struct map apps_in_work;  /* codes of apps that are being made */
+    struct map requests;      /* in work, by their keys: idempotency.h */
+    unsigned char ids[64][REQUEST_ID_BYTES]; /* of requests that are to come */
+    size_t n_ids;
     int64_t started_ms;
     bool is_stopping; /* tasks and fleet may be gone */
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/rate.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "store/store_apps.h"
@@ -15,12 +16,16 @@ struct entry {
     struct arena arena;
     int64_t until_ms;
     bool is_known;
-    unsigned holders; /* the cache is one of them */
+    unsigned holders;       /* the cache is one of them */
+    uint64_t seed[2], mark; /* see app_has_secret(); mark 0: none */
+    struct rate rate;
 };
 
 struct apps {
     struct loop *loop;
     struct store *store;
+    const struct seal *seal;
+    struct log *log;
     struct map by_code; /* of entries, oldest first */
     uint64_t changes;   /* counts apps_forget() */
 };
@@ -33,14 +38,17 @@ struct search {
 };
 
 static struct app_number all_rights[] = { { APP_READ | APP_OPERATE | APP_ADMIN } };
-const struct app app_admin = { "admin", "", "", { .rights = { all_rights, 1 } } };
+const struct app app_admin = { "admin", "", "", "", "", { .rights = { all_rights, 1 } } };
 
-struct apps *apps_new(struct loop *loop, struct store *store)
+struct apps *apps_new(struct loop *loop, struct store *store, const struct seal *seal,
+                      struct log *log)
 {
     struct apps *a = xalloc(sizeof(*a));
 
     a->loop = loop;
     a->store = store;
+    a->seal = seal;
+    a->log = log;
     return a;
 }
 
@@ -57,6 +65,8 @@ void app_let_go(const struct app *app)
 
     if (!app || app == &app_admin || --e->holders)
         return;
+    explicit_bzero((char *)app->plain_1, strlen(app->plain_1));
+    explicit_bzero((char *)app->plain_2, strlen(app->plain_2));
     arena_free(&e->arena);
     free(e);
 }
@@ -88,15 +98,31 @@ static struct entry *find_fresh(struct apps *a, const char *code)
 
 const struct app *apps_peek(struct apps *a, const char *code)
 {
-    struct entry *e = find_fresh(a, code);
+    struct entry *e = map_find_str(&a->by_code, code);
 
     return e && e->is_known ? &e->pub : NULL;
 }
 
 /* ---- what the store says */
 
+/* Without the key it was sealed with, the app can show its secret, but not sign with it. */
+static const char *open_sealed(const struct apps *a, struct entry *e, const char *sealed)
+{
+    char *text;
+    struct err err;
+
+    if (!e->pub.permissions.signatures || !a->seal || !*sealed)
+        return "";
+    if (!seal_read(a->seal, e->pub.code, sealed, &e->arena, &text, &err))
+        return text;
+    LOG(a->log, LOG_WARN, "an app's signatures can not be checked; give it a new secret",
+        log_str("app", e->pub.code), log_err(&err));
+    return "";
+}
+
 /* A row for which nothing can be said of what it may do is of no use to anybody. */
-static int read_row(struct entry *e, const struct app_row *row, struct err *err)
+static int read_row(const struct apps *a, struct entry *e, const struct app_row *row,
+                    struct err *err)
 {
     e->is_known = true;
     e->pub.secret_1 = arena_strdup(&e->arena, row->secret_1);
@@ -108,6 +134,8 @@ static int read_row(struct entry *e, const struct app_row *row, struct err *err)
         err_set(err, ERR_SYSTEM, "app %s: its permissions in the store: %s", row->code, err->text);
         return -1;
     }
+    e->pub.plain_1 = open_sealed(a, e, row->sealed_1);
+    e->pub.plain_2 = open_sealed(a, e, row->sealed_2);
     return 0;
 }
 
@@ -116,8 +144,9 @@ static struct entry *entry_new(const char *code)
     struct entry *e = xalloc(sizeof(*e));
 
     e->holders = 1;
+    map_seed(e->seed);
     e->pub.code = arena_strdup(&e->arena, code);
-    e->pub.secret_1 = e->pub.secret_2 = "";
+    e->pub.secret_1 = e->pub.secret_2 = e->pub.plain_1 = e->pub.plain_2 = "";
     return e;
 }
 
@@ -126,7 +155,10 @@ static void remember(struct apps *a, struct entry *e)
 {
     size_t at = 0;
     struct map_entry *oldest = a->by_code.n >= APPS_MAX ? map_next(&a->by_code, &at) : NULL;
+    const struct entry *before = map_find_str(&a->by_code, e->pub.code);
 
+    if (before)
+        e->rate = before->rate;
     if (oldest)
         app_let_go(map_del(&a->by_code, oldest->key, oldest->key_len));
     e->until_ms = loop_now_ms(a->loop) + (e->is_known ? APPS_KNOWN_MS : APPS_UNKNOWN_MS);
@@ -142,7 +174,7 @@ static void on_row(void *arg, struct store_call *c)
     struct entry *e = entry_new(ask->code);
     struct err err = c->err;
 
-    if (c->failed || (rows->n && read_row(e, rows->items, &err))) {
+    if (c->failed || (rows->n && read_row(s->apps, e, rows->items, &err))) {
         s->fn(s->arg, NULL, &err);
     } else {
         if (s->changes == s->apps->changes)
@@ -179,11 +211,48 @@ void apps_find(struct apps *a, const char *code, app_found_fn *fn, void *arg)
     }
 }
 
-/* Both are looked at in any case: which one fits can not be measured. */
+int app_view_row(const struct app_row *row, struct arena *a, struct app_view *ret, struct err *err)
+{
+    struct app_view view = { .code = row->code, .secret = "", .created_s = row->created_ms / 1000 };
+
+    if (row->permissions && shape_read(&app_permissions_shape, row->permissions,
+                                       strlen(row->permissions), 0, a, &view.permissions, err)) {
+        err->code = ERR_SYSTEM; /* nothing the caller has sent */
+        return err_wrap(err, "app %s: permissions in the store", row->code);
+    }
+    view.can_sign = view.permissions.signatures && *row->sealed_1;
+    *ret = view;
+    return 0;
+}
+
+/* The one that was right last is known again by a hash with a key that nobody has: SHA-256
+ * would be the dearest part of a small request.  Else both are looked at in any case: which
+ * one fits can not be measured. */
 bool app_has_secret(const struct app *app, const char *secret)
 {
-    bool first = secret_matches(secret, app->secret_1);
-    bool second = secret_matches(secret, app->secret_2);
+    struct entry *e = (struct entry *)(void *)app;
+    char hash[SECRET_HASH_SIZE];
+    bool first, second;
+    uint64_t mark;
 
+    if (app == &app_admin)
+        return false;
+    mark = map_hash(e->seed, secret, strlen(secret));
+    if (e->mark && e->mark == mark)
+        return true;
+    secret_hash(secret, hash);
+    first = secret_fits(hash, app->secret_1);
+    second = secret_fits(hash, app->secret_2);
+    if (first || second)
+        e->mark = mark;
     return first || second;
+}
+
+int64_t app_take_rate(const struct app *app, int64_t usual, int64_t now_ms)
+{
+    int64_t own = app->permissions.rate_per_second, per_second = own ? own : usual;
+
+    if (!per_second || app == &app_admin)
+        return 0;
+    return rate_take(&((struct entry *)(void *)app)->rate, per_second, now_ms);
 }

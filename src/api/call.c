@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "api/api_in.h"
+#include "api/audit.h"
 #include "api/gate.h"
+#include "api/idempotency.h"
 #include "api/params.h"
 #include "api/routes.h"
 #include "base/hex.h"
@@ -34,27 +36,36 @@ static unsigned method_of(const struct http_req *req)
     return 0;
 }
 
+/* Chance is asked of the kernel for many at a time: it is the asking that costs. */
+static void make_id(struct api *api, char to[REQUEST_ID_SIZE])
+{
+    if (!api->n_ids) {
+        sys_random(api->ids, sizeof(api->ids));
+        api->n_ids = ARRAY_LEN(api->ids);
+    }
+    hex_write(api->ids[--api->n_ids], REQUEST_ID_BYTES, to);
+}
+
 struct call *call_new(struct api *api, bool is_admin, struct http_req *req)
 {
     struct call *c = xalloc(sizeof(*c));
-    unsigned char id[REQUEST_ID_BYTES];
     struct route_found found;
 
     route_find(req->head.path, method_of(req), &found);
-    sys_random(id, sizeof(id));
-    hex_write(id, sizeof(id), c->request_id);
+    make_id(api, c->request_id);
     c->api = api;
     c->req = req;
     c->arena = &req->arena;
     c->dialect = &dialects[found.dialect];
     c->route = found.route;
-    c->rest = found.rest;
+    c->rest = found.rest ? arena_memdup(c->arena, found.rest, strcspn(found.rest, "/")) : "";
     c->is_admin = is_admin;
     c->user = "";
     req->user = c;
     TAILQ_INSERT_TAIL(&api->calls, c, link);
     if (c->route)
         return c;
+    c->allowed = found.methods;
     call_refuse(
         c, found.methods ? REFUSAL_METHOD : REFUSAL_PATH,
         arena_printf(c->arena, "method=\"%s\" path=\"%s\"", req->head.method, req->head.path));
@@ -70,6 +81,7 @@ void call_settle(struct call *c)
 void call_free(struct call *c)
 {
     call_settle(c);
+    idempotency_release(c);
     TAILQ_REMOVE(&c->api->calls, c, link);
     app_let_go(c->app);
     buf_free(&c->out);
@@ -78,17 +90,62 @@ void call_free(struct call *c)
 
 /* ---- answers */
 
-static void answer(struct call *c, int status)
+/* "GET, POST" */
+static const char *allowed(const struct call *c)
 {
+    const char *text = "";
+
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
+        if (c->allowed & methods[i].method)
+            text = arena_printf(c->arena, "%s%s%s", text, *text ? ", " : "", methods[i].name);
+    }
+    return text;
+}
+
+/* How to be let in another time, where HTTP has a word for it. */
+static struct http_field way_in(const struct call *c, int status)
+{
+    if (status == 401)
+        return (struct http_field){ "WWW-Authenticate", "Basic realm=\"holdfast\"" };
+    if (status == 405)
+        return (struct http_field){ "Allow", allowed(c) };
+    if (status == 429 && c->retry_s)
+        return (struct http_field){ "Retry-After",
+                                    arena_printf(c->arena, "%lld", (long long)c->retry_s) };
+    if (status == 200 && c->is_replay)
+        return (struct http_field){ "Idempotent-Replayed", "true" };
+    return (struct http_field){ 0 };
+}
+
+static void send_answer(struct call *c)
+{
+    int status = c->result.status;
     const struct http_field extra[] = {
         { "X-Bkapi-Request-Id", arena_strdup(c->arena, c->request_id) },
-        { status == 401 ? "WWW-Authenticate" : NULL, "Basic realm=\"holdfast\"" },
+        way_in(c, status),
         { 0 },
     };
 
     c->req->user = NULL;
     http_answer(c->req, status, extra, json_type, &c->out);
     call_free(c);
+}
+
+/* Who has the answer of a change can be found in the audit log. */
+static void answer(struct call *c, int status)
+{
+    c->result.status = status;
+    if (idempotency_keep(c, status))
+        return; /* and comes back */
+    if (audit_is_due(c))
+        audit_put(c->api->audit, c, send_answer);
+    else
+        send_answer(c);
+}
+
+void call_answer(struct call *c, int status)
+{
+    answer(c, status);
 }
 
 struct buf *call_data(struct call *c)
@@ -103,33 +160,90 @@ void call_end(struct call *c)
     answer(c, 200);
 }
 
+/* The one that the answer names, if it does. */
+static const char *task_in(const struct shape *s, const void *data)
+{
+    for (const struct field *f = s->fields; f->name; f++) {
+        if (f->type == FIELD_STR &&
+            (!strcmp(f->name, "task_id") || !strcmp(f->name, "bk_gse_taskid")))
+            return *(const char *const *)(const void *)((const char *)data + f->offset);
+    }
+    return NULL;
+}
+
 void call_finish(struct call *c, const struct shape *s, const void *data)
 {
+    const char *task = task_in(s, data);
+
+    if (task)
+        c->result.task_id = arena_strdup(c->arena, task);
     shape_write(s, data, call_data(c));
     call_end(c);
 }
 
 void call_fail(struct call *c, const struct err *err)
 {
-    int status = c->dialect->put_err(err, &(struct teller){ c->request_id, call_lang(c) }, &c->out);
+    const struct teller t = { c->request_id, call_lang(c), c->denied };
+    int status = c->dialect->put_err(err, &t, &c->out);
 
     if (dialect_is_ours(err))
         LOG(c->api->parts.log, LOG_ERROR, "a request failed", log_str("path", c->req->head.path),
             log_str("app", c->app ? c->app->code : ""), log_str("request_id", c->request_id),
             log_err(err));
+    c->result.code = err->code;
+    c->result.message = arena_strdup(c->arena, err->text);
     answer(c, status);
 }
 
 void call_refuse(struct call *c, enum refusal why, const char *about)
 {
-    const struct teller t = { c->request_id, call_lang(c) };
+    const struct teller t = { c->request_id, call_lang(c),
+                              why == REFUSAL_RIGHT ? app_right_name(c->route->right) : NULL };
+    const struct said said = refusal_said(why, c->dialect->kind);
+    struct buf text = { 0 };
 
+    if (said.text[LANG_EN])
+        refusal_fill(&text, said.text[LANG_EN], about);
+    c->result.code = said.code;
+    c->result.message = arena_strdup(c->arena, buf_text(&text));
+    buf_free(&text);
+    c->result.is_unsaid = why == REFUSAL_RATE; /* who is held back may not fill the log */
     answer(c, c->dialect->put_refusal(why, about, &t, &c->out));
+}
+
+void call_stream(struct call *c)
+{
+    call_settle(c);
+    c->req->user = NULL;
+}
+
+void call_stream_end(struct call *c)
+{
+    struct http_req *req = c->req;
+
+    call_free(c);
+    http_stream_end(req);
 }
 
 const struct err call_stopping = { ERR_UNAVAILABLE, 0, "the server is stopping" };
 
 /* ---- the way in */
+
+/* A field that is missing altogether has words of ESB's own. */
+static void fail_params(struct call *c, const struct err *err)
+{
+    const char *at = strstr(err->text, ": required");
+    bool is_missing =
+        at && !at[strlen(": required")] && !memchr(err->text, '.', (size_t)(at - err->text));
+
+    if (!c->route->label || err->code != ERR_INVALID) {
+        call_fail(c, err);
+        return;
+    }
+    call_refuse(c, REFUSAL_FORM,
+                arena_printf(c->arena, "%s %s", c->route->label,
+                             is_missing ? "This field is required." : err->text));
+}
 
 /* Our own callers hear of a parameter that we do not know; others send what they like. */
 static void do_it(struct call *c)
@@ -146,13 +260,15 @@ static void do_it(struct call *c)
     if (is_v1 && !is_get)
         p.is_json = true;
     if (c->route->in) {
-        c->ask = arena_alloc(c->arena, c->route->in->size);
-        if (params_read(&p, c->route->in, is_v1 ? SHAPE_STRICT : 0, c->arena, c->ask, &err)) {
-            call_fail(c, &err);
+        void *ask = arena_alloc(c->arena, c->route->in->size);
+
+        if (params_read(&p, c->route->in, is_v1 ? SHAPE_ASKED : 0, c->arena, ask, &err)) {
+            fail_params(c, &err);
             return;
         }
+        c->ask = ask;
     }
-    c->route->handle(c);
+    idempotency_pass(c);
 }
 
 void call_start(struct call *c)
@@ -168,9 +284,24 @@ struct params call_params(const struct call *c)
     return c->dialect->kind == DIALECT_BACKEND ? params_of_any(c->req) : params_of(c->req);
 }
 
+bool call_may_business(const struct call *c, int64_t biz_id)
+{
+    const struct app_permissions *p = &c->app->permissions;
+    const struct app_number *sets = p->business_sets.items;
+    const struct scopes *scopes = c->api->parts.scopes;
+
+    if (app_may_business(p, biz_id))
+        return true;
+    for (size_t i = 0; scopes && i < p->business_sets.n; i++) {
+        if (scopes_covers(scopes, SCOPE_BIZ_SET, sets[i].number, biz_id))
+            return true;
+    }
+    return false;
+}
+
 bool call_may_see(const struct call *c, const struct fleet_host *h)
 {
-    return app_may_business(&c->app->permissions, h->biz_id);
+    return call_may_business(c, h->biz_id);
 }
 
 /* "zh-hans" and its relatives; whoever says nothing, or something else, reads English. */

@@ -23,6 +23,14 @@ struct route;
 
 enum { REQUEST_ID_BYTES = 16, REQUEST_ID_SIZE = 2 * REQUEST_ID_BYTES + 1 };
 
+/* What came of a call, for the audit log; a handler may say more than its answer does. */
+struct call_result {
+    int status; /* of HTTP, while the answer waits for the log */
+    int code;
+    const char *message, *task_id; /* NULL: none */
+    bool is_unsaid;                /* nothing is to be written down */
+};
+
 struct call {
     struct api *api;
     struct http_req *req;
@@ -33,9 +41,17 @@ struct call {
     char request_id[REQUEST_ID_SIZE];
     bool is_admin; /* came in by the admin door */
     const struct app *app;
-    const char *user;  /* as the caller says, not proven */
-    void *ask;         /* the struct of route->in; NULL if it has none */
-    size_t held_bytes; /* of api->strange_bytes */
+    const char *user;    /* "": nobody is named */
+    bool user_is_proven; /* by the login service; else it is as the caller says */
+    void *ask;           /* the struct of route->in; NULL if it has none */
+    size_t held_bytes;   /* of api->strange_bytes */
+    struct call_result result;
+    char *request_name; /* with the app: what idempotency.h knows it by; NULL: it has no key */
+    const char *request_key, *request_digest; /* and what was asked with it */
+    bool is_replay, is_kept;                  /* it is told once more; its answer is on the disk */
+    unsigned allowed;   /* METHOD_*: it came by another; 0: that is not why it is refused */
+    const char *denied; /* as teller's action */
+    int64_t retry_s;    /* it is refused, and may come again after so long; 0: nothing is said */
     struct buf out;
     TAILQ_ENTRY(call) link;
 };
@@ -51,11 +67,18 @@ struct buf *call_data(struct call *c); /* where a success writes its data, as JS
 void call_end(struct call *c);         /* and that was it */
 void call_fail(struct call *c, const struct err *err);
 void call_refuse(struct call *c, enum refusal why, const char *about);
-extern const struct err call_stopping; /* why those fail who come too late */
+void call_answer(struct call *c, int status); /* with what c->out has by now */
+extern const struct err call_stopping;        /* why those fail who come too late */
+
+/* An answer that goes on, by http_stream_*() of c->req: the call stays until it is ended,
+ * which is owed also when the client is gone. */
+void call_stream(struct call *c);
+void call_stream_end(struct call *c);
 
 /* For handlers. */
 struct params call_params(const struct call *c);
 bool call_may_see(const struct call *c, const struct fleet_host *h); /* its business */
+bool call_may_business(const struct call *c, int64_t biz_id);        /* or a set that has it */
 enum lang call_lang(const struct call *c); /* that the caller reads: Blueking-Language */
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "model/code.h"
 #include "model/proc.h"
+#include "model/wording.h"
 #include "wire/json.h"
 
 const char *result_text(const struct task_item *item)
@@ -20,12 +21,34 @@ const char *result_text(const struct task_item *item)
     return item->text && *item->text ? item->text : code_get((int)item->code)->text[LANG_EN];
 }
 
+/* Each pid becomes half a kilobyte; up to a thousand results have all of theirs. */
+static const char *share_others(const char *others, size_t n, struct arena *a)
+{
+    enum { OTHERS_MAX_BYTES = 1 << 20 };
+    size_t share = OTHERS_MAX_BYTES / n;
+
+    if (!others || strlen(others) <= share)
+        return others;
+    while (share && others[share] != ' ')
+        share--;
+    return arena_memdup(a, others, share);
+}
+
+/* Clients look for "success". */
+const char *result_words(const struct task_item *item, enum lang lang, struct arena *a)
+{
+    const char *text = result_text(item);
+
+    return item->code == CODE_OK ? text : wording_in(text, lang, a);
+}
+
 struct task_item result_share(const struct task_item *item, size_t n, struct arena *a)
 {
     enum { TEXTS_MAX_BYTES = 24 << 20 };
     struct task_item one = *item;
     size_t share = TEXTS_MAX_BYTES / n, length = item->text ? strlen(item->text) : 0;
 
+    one.view.others = share_others(item->view.others, n, a);
     if (length <= share)
         return one;
     share = utf8_whole(item->text, share);
@@ -167,8 +190,8 @@ static void put_value(struct buf *b, const struct task_item *item)
     buf_puts(b, "{\"value\":[{");
     put_text(b, "procName", item->proc_name);
     put_text(b, "setupPath", item->setup_path);
-    put_text(b, "funcID", "");
-    put_text(b, "instanceID", "");
+    put_text(b, "funcID", item->func_id);
+    put_text(b, "instanceID", item->instance_id);
     put_text(b, "bk_agent_id", item->agent);
     put_text(b, "result", result_text(item));
     put_bool(b, "isAuto", item->view.hosted);
@@ -185,8 +208,8 @@ void content_write(const struct task_item *item, int64_t form, const char *ip, s
         put_value(out, item);
 }
 
-void result_write(const struct task_item *item, int64_t form, const char *ip, struct buf *scratch,
-                  struct buf *out)
+void result_write(const struct task_item *item, int64_t form, const char *ip,
+                  enum content_kind kind, struct buf *scratch, struct buf *out)
 {
     const char *text = result_text(item);
 
@@ -197,6 +220,9 @@ void result_write(const struct task_item *item, int64_t form, const char *ip, st
     buf_puts(out, ",\"error_msg\":");
     buf_quote(out, text, strlen(text));
     buf_puts(out, ",\"content\":");
-    buf_quote(out, buf_data(scratch), scratch->len);
+    if (kind == CONTENT_OBJECT && scratch->len)
+        buf_add(out, buf_data(scratch), scratch->len);
+    else
+        buf_quote(out, buf_data(scratch), scratch->len);
     buf_addc(out, '}');
 }

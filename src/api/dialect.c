@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/code.h"
+#include "model/wording.h"
 
 /* Envelope codes.  GSE's own are its per-target codes and the first of these. */
 enum {
@@ -13,6 +14,7 @@ enum {
     ESB_COMMON = 1306000,
     GATEWAY_ARGS = 1640001,
     JOB_GSE_DOWN = 1210001,
+    JOB_FIRST = 1200000, /* codes from here on are Job's as they are */
     JOB_INVALID = 1241002,
     JOB_DENIED = 9900403,
 };
@@ -20,16 +22,9 @@ enum {
 /* The text of a refusal as a JSON string. */
 static void put_said(struct buf *out, const char *text, const char *about)
 {
-    const char *hole = strstr(text, "{}");
     struct buf said = { 0 };
 
-    if (hole) {
-        buf_add(&said, text, (size_t)(hole - text));
-        buf_puts(&said, about);
-        buf_puts(&said, hole + 2);
-    } else {
-        buf_puts(&said, text);
-    }
+    refusal_fill(&said, text, about);
     buf_quote(out, buf_data(&said), said.len);
     buf_free(&said);
 }
@@ -53,8 +48,10 @@ static void put_failure(struct buf *out, const struct err *err, const char *befo
         buf_printf(&text, "%s；服务端日志中有请求 %s 的详情", own, t->request_id);
     else if (dialect_is_ours(err))
         buf_printf(&text, "%s; the server's log says more about request %s", own, t->request_id);
-    else
-        buf_printf(&text, "%s%s", before, err->text);
+    else {
+        buf_puts(&text, before);
+        wording_put(&text, err->text, t->lang);
+    }
     buf_quote(out, buf_data(&text), text.len);
     buf_free(&text);
 }
@@ -160,18 +157,18 @@ static void gateway_open(struct buf *out)
     buf_puts(out, "{\"result\":true,\"code\":0,\"message\":\"OK\",\"data\":");
 }
 
+static const char *const gateway_malformed[LANGS] = {
+    "Parameters error [reason=\"request body is not a valid JSON: {}\"]",
+    "参数错误，请求体不是合法的 JSON：{}",
+};
+
 static int gateway_fail(const struct err *err, const struct teller *t, struct buf *out)
 {
-    struct buf reason = { 0 };
-
     if (err->code != ERR_MALFORMED)
         return gse_fail(err, t, out);
-    buf_printf(&reason, "Parameters error [reason=\"request body is not a valid JSON: %s\"]",
-               err->text);
     open_failure(out, GATEWAY_ARGS, "INVALID_ARGS");
-    buf_quote(out, buf_data(&reason), reason.len);
+    put_said(out, gateway_malformed[t->lang], err->text);
     close_failure(out, t);
-    buf_free(&reason);
     return 400;
 }
 
@@ -207,11 +204,13 @@ static void job_close(const char *request_id, struct buf *out)
 }
 
 /* What to ask for, in the form of BlueKing's access management. */
-static void put_permission(struct buf *out, const char *what)
+static void put_permission(struct buf *out, const char *action, const char *what)
 {
+    const char *id = action ? action : "access";
+
     buf_puts(out, ",\"data\":null,\"permission\":{\"system_id\":\"holdfast\",\"system_name\":"
                   "\"Holdfast\",\"actions\":[{\"id\":");
-    buf_quote(out, what, strlen(what));
+    buf_quote(out, id, strlen(id));
     buf_puts(out, ",\"name\":");
     buf_quote(out, what, strlen(what));
     buf_puts(out, ",\"related_resource_types\":[]}]}");
@@ -223,6 +222,8 @@ static int job_code(const struct err *err)
         return JOB_INVALID;
     if (err->code == CODE_DENIED || err->code == ERR_DENIED)
         return JOB_DENIED;
+    if (err->code >= JOB_FIRST)
+        return err->code;
     return dialect_is_ours(err) ? JOB_GSE_DOWN : gse_code(err);
 }
 
@@ -239,7 +240,7 @@ static int job_fail(const struct err *err, const struct teller *t, struct buf *o
         put_failure(out, err, code == JOB_INVALID ? job_prefix[t->lang] : "", t);
     }
     if (code == JOB_DENIED)
-        put_permission(out, err->text);
+        put_permission(out, t->action, err->text);
     else
         buf_puts(out, ",\"data\":null,\"permission\":null");
     job_close_with(t->request_id, out);
@@ -255,7 +256,7 @@ static int job_refuse(enum refusal why, const char *about, const struct teller *
         return esb_refuse(why, about, t, out);
     open_failure(out, JOB_DENIED, NULL);
     put_said(out, s.text[t->lang], about);
-    put_permission(out, about);
+    put_permission(out, t->action, about);
     job_close_with(t->request_id, out);
     return 200;
 }

@@ -19,6 +19,7 @@ enum { METHOD_GET = 1 << 0, METHOD_POST = 1 << 1, METHOD_PUT = 1 << 2, METHOD_DE
 struct teller {
     const char *request_id;
     enum lang lang;
+    const char *action; /* what it was that the app may not do, in a word; NULL: not told */
 };
 
 struct dialect {

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* gate.h - the one gate every request passes: who calls, and may it.
+/* gate.h - the one gate every request passes: who calls, for whom, and may it.
  *
- * Credentials come from the header X-Bkapi-Authorization; if that is there, from nowhere
- * else.  Without it, ESB looks for them in the query (GET) or the body (POST), the gateway in
- * both, query first, by a scan that allocates nothing where the body is JSON; /v1 takes HTTP
- * Basic.  The app's
- * secret is compared with the hashes the store has (apps.h), then its rights with what the
- * route asks for.
+ * In ESB's order: the app, by its secret or a signature (shown.h); the user; what the app may
+ * do; how often it may ask.  The app's secret is compared with the hashes the store has
+ * (apps.h).
  *
- * Users.  bk_username is taken as it comes, for the task's record and the log: nobody has
- * proven it.  There is no login service to ask about a bk_token yet, so it is not looked at,
- * and no call needs a user.  Signatures can not be checked, because of secrets we keep only
- * hashes; one that comes without a secret is refused as a wrong one.
+ * Users.  Only ESB and Job ask for one.  A bk_token is proof, if there is a login service to
+ * ask (login.h); a bare bk_username counts for apps that the settings list, and for all where
+ * there is no login service: then nobody could prove anything.  The gateway and /v1 take the
+ * name as it comes; the gateway checks a token that is there.
  *
  * Strangers.  Until the gate has let a call in its body is a stranger's.  Those without the
  * header may send GATE_STRANGE_BODY_MAX bytes each: SDKs have their credentials in the body
@@ -27,7 +24,6 @@
 enum {
     GATE_STRANGE_BODY_MAX = 8 * 1024 * 1024,
     GATE_STRANGE_BYTES_MAX = 64 * 1024 * 1024,
-    GATE_SIGNATURE_MS = 300 * 1000, /* how old one may be */
 };
 
 /* The head is there: says how large the body may be, or ends the call. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* operate.c - GSE's operate_proc_v2 and operate_proc_multi.
+/* operate.c - GSE's operate_proc_v2 and operate_proc_multi; and operate_proc, which brings no
+ * spec: each host's is used.
  *
  * The whole request is checked before anything is asked for: one operation in it that can
  * not be means that none is done. */
 #include "api/api_in.h"
 #include "api/handlers.h"
+#include "api/known.h"
 #include "api/targets.h"
+#include "model/code.h"
 #include "model/proc.h"
 #include "model/rules.h"
 
@@ -123,4 +126,62 @@ void operate_batch(struct call *c)
     const struct proc_operate_batch *ask = c->ask;
 
     operate(c, &(struct batch){ ask->items.items, ask->items.n, true });
+}
+
+/* ---- what is registered */
+
+/* Who must not know of the host is told by targets_add(), and no more. */
+static void fill_known(const struct call *c, struct knowns *knowns, const struct fleet_host *h,
+                       struct task_target *like)
+{
+    const struct known *known;
+    struct err err;
+
+    if (!h || !call_may_see(c, h))
+        return;
+    known = known_of(knowns, fleet_proc(h, like->meta.space, like->meta.name), &err);
+    if (known) {
+        like->spec = &known->spec;
+        like->meta.labels = known->labels;
+        return;
+    }
+    like->code = err.code;
+    like->text = arena_strdup(c->arena, err.text);
+}
+
+static void add_known(struct targets *t, const struct proc_operate *ask,
+                      const struct proc_spec *none)
+{
+    const struct host_ref *hosts = ask->hosts.items;
+    struct call *c = t->call;
+    struct knowns knowns;
+
+    knowns_init(&knowns, c->arena);
+    for (size_t i = 0; i < ask->hosts.n; i++) {
+        const struct fleet_host *h =
+            fleet_find_at(c->api->parts.fleet, hosts[i].cloud_id, hosts[i].ip);
+        struct task_target like = { .op = ask->op, .meta = ask->meta, .spec = none, .text = "" };
+
+        like.meta.labels = (struct list){ 0 };
+        fill_known(c, &knowns, h, &like);
+        targets_add(t, h, targets_v1_key(c, &hosts[i], &ask->meta), &like);
+    }
+    knowns_done(&knowns);
+}
+
+void operate_known(struct call *c)
+{
+    const struct proc_operate *ask = c->ask;
+    struct proc_spec *none = arena_alloc(c->arena, sizeof(*none));
+    struct targets t;
+    struct err err;
+
+    if (targets_check(c, "", "meta.namespace", ask->op, ask->meta.space, NULL, &err)) {
+        call_fail(c, &err);
+        return;
+    }
+    shape_defaults(&proc_spec_shape, none);
+    targets_init(&t, c, ask->hosts.n);
+    add_known(&t, ask, none);
+    targets_operate(&t, on_accepted);
 }

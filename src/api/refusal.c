@@ -2,6 +2,8 @@
 /* refusal.c - see refusal.h.  A new reason is one row in each of the two tables. */
 #include "api/refusal.h"
 
+#include <string.h>
+
 /* Envelope codes. */
 enum {
     ESB_COMMON = 1306000,
@@ -27,10 +29,11 @@ struct says {
 #define BAD_ARGS(reason) { 400, GATEWAY_ARGS, "INVALID_ARGS", "Parameters error [reason=\"" reason "\"]" }
 #define WHO(text) { 401, ERR_DENIED, "UNAUTHORIZED", text }
 #define ESB_AUTH(text) { 200, ESB_COMMON, NULL, text }
+#define ESB_SIGN(text) ESB_AUTH(text), BAD_ARGS(text)
 
 enum { TELLERS = DIALECT_V1 + 1 };
 
-/* Rows about signatures are ESB's alone: the other dialects do not look so closely. */
+/* Rows about signatures and users are not for /v1, which does not look for any. */
 static const struct says refusals[REFUSALS][TELLERS] = {
     [REFUSAL_PATH] = {
         { 404, 0, NULL, "The content does not exist" },
@@ -73,6 +76,10 @@ static const struct says refusals[REFUSALS][TELLERS] = {
         ESB_AUTH("APP Secret [bk_app_secret] cannot be empty"),
         BAD_ARGS("please provide bk_app_secret or bk_signature to verify app"),
         WHO("the app's secret is missing") },
+    [REFUSAL_ACCESS_TOKEN] = {
+        ESB_AUTH("access_token cannot be verified here, please provide bk_app_code and bk_app_secret"),
+        BAD_ARGS("access_token cannot be verified here, please provide bk_app_code and bk_app_secret"),
+        WHO("access_token can not be checked here; send code and secret of an app") },
     [REFUSAL_UNKNOWN_APP] = {
         ESB_AUTH("Invalid APP Code [bk_app_code={}], please confirm if the APP Code has been registered"),
         BAD_ARGS("bk_app_code or bk_app_secret is incorrect"),
@@ -85,12 +92,12 @@ static const struct says refusals[REFUSALS][TELLERS] = {
     [REFUSAL_SIGNATURE] = {
         ESB_AUTH("Signature [bk_signature] verification failed, please provide valid parameters and signature"),
         BAD_ARGS("bk_signature is incorrect") },
-    [REFUSAL_NONCE_NONE] = { ESB_AUTH("Parameter bk_nonce does not exist") },
-    [REFUSAL_NONCE_ILLEGAL] = { ESB_AUTH("Parameter bk_nonce is illegal") },
-    [REFUSAL_NONCE_NEGATIVE] = { ESB_AUTH("Parameter bk_nonce is illegal, it must be a positive integer") },
-    [REFUSAL_TIME_NONE] = { ESB_AUTH("Parameter bk_timestamp does not exist") },
-    [REFUSAL_TIME_ILLEGAL] = { ESB_AUTH("Parameter bk_timestamp is illegal, due to non-time format") },
-    [REFUSAL_TIME_EXPIRED] = { ESB_AUTH("Parameter bk_timestamp is illegal, because it has expired") },
+    [REFUSAL_NONCE_NONE] = { ESB_SIGN("Parameter bk_nonce does not exist") },
+    [REFUSAL_NONCE_ILLEGAL] = { ESB_SIGN("Parameter bk_nonce is illegal") },
+    [REFUSAL_NONCE_NEGATIVE] = { ESB_SIGN("Parameter bk_nonce is illegal, it must be a positive integer") },
+    [REFUSAL_TIME_NONE] = { ESB_SIGN("Parameter bk_timestamp does not exist") },
+    [REFUSAL_TIME_ILLEGAL] = { ESB_SIGN("Parameter bk_timestamp is illegal, due to non-time format") },
+    [REFUSAL_TIME_EXPIRED] = { ESB_SIGN("Parameter bk_timestamp is illegal, because it has expired") },
     [REFUSAL_TOKEN] = {
         ESB_AUTH("User authentication failed, please check if the bk_token is valid"),
         BAD_ARGS("user authentication failed, the bk_token is not valid") },
@@ -109,7 +116,8 @@ static const struct says refusals[REFUSALS][TELLERS] = {
         { 200, ESB_DENIED, NULL, "APP permission is insufficient, APP has no permission to access the component "
           "({}) of the system (GSE)" },
         { 403, GATEWAY_DENIED, "APP_NO_PERMISSION", "App has no permission to the resource" },
-        { 403, ERR_DENIED, "FORBIDDEN", "the app has no right to do this: {}" } },
+        { 403, ERR_DENIED, "FORBIDDEN", "the app may not do this: it takes the right {}" } },
+    [REFUSAL_FORM] = { { 200, ESB_COMMON, NULL, "{}" } },
 };
 
 /* In Chinese all dialects say the same. */
@@ -124,6 +132,7 @@ static const char *const chinese[REFUSALS] = {
     [REFUSAL_NO_CREDENTIALS] = "签名 [bk_signature] 和应用密钥 [bk_app_secret] 不能同时为空",
     [REFUSAL_NO_CODE] = "应用编码 [bk_app_code] 不能为空",
     [REFUSAL_NO_SECRET] = "应用密钥 [bk_app_secret] 不能为空",
+    [REFUSAL_ACCESS_TOKEN] = "此处无法校验 access_token，请提供 bk_app_code 和 bk_app_secret",
     [REFUSAL_UNKNOWN_APP] = "无效的应用编码 [bk_app_code={}]，请确认该应用已注册",
     [REFUSAL_WRONG_SECRET] = "应用密钥校验失败，请确认密钥与应用编码 [bk_app_code={}] 匹配",
     [REFUSAL_SIGNATURE] = "签名 [bk_signature] 校验失败，请提供正确的参数和签名",
@@ -137,7 +146,8 @@ static const char *const chinese[REFUSALS] = {
     [REFUSAL_LOGIN] = "登录服务暂时无法访问，请稍后重试",
     [REFUSAL_NO_USER] = "用户认证失败，请提供有效的用户身份，如 bk_token、bk_username",
     [REFUSAL_RATE] = "应用 [bk_app_code={}] 的请求频率超过限制，请稍后重试",
-    [REFUSAL_RIGHT] = "应用权限不足，没有访问 ({}) 的权限",
+    [REFUSAL_RIGHT] = "应用权限不足，需要 {} 权限",
+    [REFUSAL_FORM] = "{}",
 };
 /* clang-format on */
 
@@ -146,4 +156,14 @@ struct said refusal_said(enum refusal why, enum dialect_kind kind)
     const struct says *s = &refusals[why][(int)kind < TELLERS ? (int)kind : DIALECT_ESB];
 
     return (struct said){ s->status, s->code, s->name, { s->text, chinese[why] } };
+}
+
+void refusal_fill(struct buf *to, const char *text, const char *about)
+{
+    const char *hole = strstr(text, "{}");
+    size_t before = hole ? (size_t)(hole - text) : strlen(text);
+
+    buf_add(to, text, before);
+    if (hole)
+        buf_printf(to, "%s%s", about, hole + 2);
 }

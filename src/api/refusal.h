@@ -3,6 +3,7 @@
 #ifndef API_REFUSAL_H
 #define API_REFUSAL_H
 
+#include "base/buf.h"
 #include "model/code.h"
 
 /* Job's answers and those behind an ESB are wrapped like ESB's, and refused like them. */
@@ -27,6 +28,7 @@ enum refusal {
     REFUSAL_NO_CREDENTIALS, /* neither secret nor signature */
     REFUSAL_NO_CODE,
     REFUSAL_NO_SECRET,
+    REFUSAL_ACCESS_TOKEN, /* that nobody here can check */
     REFUSAL_UNKNOWN_APP,  /* its code */
     REFUSAL_WRONG_SECRET, /* the app's code */
     REFUSAL_SIGNATURE,
@@ -40,7 +42,8 @@ enum refusal {
     REFUSAL_LOGIN,   /* the login service can not be asked now */
     REFUSAL_NO_USER, /* neither bk_token nor a name that may be believed */
     REFUSAL_RATE,    /* the app's code: it asks too often */
-    REFUSAL_RIGHT,   /* the component */
+    REFUSAL_RIGHT,   /* the component; of /v1 the right */
+    REFUSAL_FORM,    /* what is wrong with a field, and its label: of ESB's own forms */
     REFUSALS
 };
 
@@ -50,6 +53,9 @@ struct said {
     const char *name; /* of the code; NULL: it has none */
     const char *text[LANGS];
 };
+
+/* Appends such a text, with what it is about in its place. */
+void refusal_fill(struct buf *to, const char *text, const char *about);
 
 /* Text NULL: the dialect never refuses so. */
 struct said refusal_said(enum refusal why, enum dialect_kind kind);

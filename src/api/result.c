@@ -3,11 +3,13 @@
  *
  * Every key of the task is in every answer, once: clients rebuild the keys themselves and
  * fail on one that is missing or that they do not expect. */
+#include "api/result.h"
+
 #include <string.h>
 
 #include "api/api_in.h"
-#include "api/content.h"
 #include "api/handlers.h"
+#include "api/known.h"
 #include "api/task_seen.h"
 #include "base/map.h"
 
@@ -40,39 +42,71 @@ static void find_last(const struct task_info *task, struct map *ret)
     }
 }
 
-static const char *ip_of(const struct call *c, const struct task_item *item)
+static const struct fleet_host *host_of(const struct call *c, const struct task_item *item)
 {
-    const struct fleet_host *h =
-        item->agent && *item->agent ? fleet_find(c->api->parts.fleet, item->agent) : NULL;
-
-    return h ? h->ip : "";
+    return item->agent && *item->agent ? fleet_find(c->api->parts.fleet, item->agent) : NULL;
 }
 
-static void write_map(const struct call *c, const struct task_info *task, struct buf *out)
+/* Of an operation that brought no spec, the names are those of the spec that the process has. */
+static void fill_names(const struct call *c, const struct fleet_host *h, struct knowns *knowns,
+                       struct task_item *item)
+{
+    bool is_named =
+        (item->proc_name && *item->proc_name) || (item->setup_path && *item->setup_path);
+    const struct fleet_proc *p =
+        h && !is_named && call_may_see(c, h) ? fleet_proc(h, item->space, item->name) : NULL;
+    const struct known *known;
+    struct err ignored;
+
+    if (!p || !p->spec)
+        return;
+    known = known_of(knowns, p, &ignored); /* then they stay empty, as without a spec */
+    if (!known)
+        return;
+    item->proc_name = known->spec.identity.proc_name;
+    item->setup_path = known->spec.identity.setup_path;
+}
+
+static void write_item(const struct call *c, const struct task_info *task, struct task_item *item,
+                       struct knowns *knowns, enum content_kind kind, struct buf *scratch,
+                       struct buf *out)
+{
+    const struct fleet_host *h = host_of(c, item);
+
+    fill_names(c, h, knowns, item);
+    item->text = result_words(item, call_lang(c), c->arena);
+    result_write(item, task->form, h ? h->ip : "", kind, scratch, out);
+}
+
+void result_map_write(const struct call *c, const struct task_info *task, enum content_kind kind,
+                      struct buf *out)
 {
     struct map last = { 0 };
     struct buf scratch = { 0 };
+    struct knowns knowns;
     struct map_entry *e;
 
+    knowns_init(&knowns, c->arena);
     find_last(task, &last);
     buf_addc(out, '{');
     for (size_t at = 0, n = 0; (e = map_next(&last, &at)); n++) {
-        const struct task_item item = result_share(e->value, last.n, c->arena);
+        struct task_item item = result_share(e->value, last.n, c->arena);
 
         if (n)
             buf_addc(out, ',');
         buf_quote(out, e->key, e->key_len);
         buf_addc(out, ':');
-        result_write(&item, task->form, ip_of(c, &item), &scratch, out);
+        write_item(c, task, &item, &knowns, kind, &scratch, out);
     }
     buf_addc(out, '}');
     buf_free(&scratch);
+    knowns_done(&knowns);
     map_free(&last);
 }
 
 static void on_task(struct call *c, const struct task_info *task)
 {
-    write_map(c, task, call_data(c));
+    result_map_write(c, task, CONTENT_TEXT, call_data(c));
     call_end(c);
 }
 

@@ -40,6 +40,9 @@ struct place {
 
 extern const struct place route_places[]; /* ends with a NULL root */
 
+/* How `out` stands in the answer: alone, or many of it. */
+enum route_gives { GIVES_ONE, GIVES_MAP, GIVES_LIST };
+
 struct route {
     unsigned served;
     const char *path;
@@ -51,6 +54,13 @@ struct route {
     void (*handle)(struct call *c);
     const char *doc;
     int64_t form; /* enum task_form: how its keys look */
+    /* Its parameters are ESB's own form, which refuses them with its own code and calls the
+     * only one so; NULL: they are ours to check. */
+    const char *label;
+    bool is_repeatable; /* of a POST: once more does no harm, should nobody know of the first */
+    bool tells_secret;  /* in its answer, which is kept nowhere */
+    bool is_stream;     /* its answer is server-sent events, each of them an `out` */
+    enum route_gives gives;
 };
 
 extern const struct route routes[]; /* ends with a NULL path */

@@ -5,14 +5,21 @@
 #include <string.h>
 
 #include "api/api_in.h"
+#include "api/routes.h"
 #include "base/mem.h"
 #include "model/code.h"
 #include "model/task.h"
+
+/* Where a key is, and more can be put behind it. */
+struct targets_room {
+    size_t len, size; /* size 0: it is the caller's own text */
+};
 
 void targets_init(struct targets *t, struct call *c, size_t most)
 {
     *t = (struct targets){ .call = c };
     t->items = arena_alloc(c->arena, most * sizeof(*t->items));
+    t->rooms = arena_alloc(c->arena, most * sizeof(*t->rooms));
 }
 
 void targets_next(struct targets *t)
@@ -59,25 +66,33 @@ static int check_identity(const char *at, const struct proc_identity *id, struct
     return 0;
 }
 
+/* `at` ends with a dot where there is one. */
+static int deny_op(const struct call *c, const char *at, int64_t op, struct err *err)
+{
+    const struct list *may = &c->app->permissions.operations;
+    const struct app_number *ops = may->items;
+    struct buf names = { 0 };
+
+    for (size_t i = 0; i < may->n; i++)
+        buf_printf(&names, "%s%s", i ? ", " : "", proc_op_name(ops[i].number));
+    err_set(err, CODE_DENIED, "%.*s%sapp %s may not %s; it may: %s", *at ? (int)strlen(at) - 1 : 0,
+            at, *at ? ": " : "", c->app->code, proc_op_name(op), buf_text(&names));
+    buf_free(&names);
+    return -1;
+}
+
 int targets_check(const struct call *c, const char *at, const char *space_field, int64_t op,
                   const char *space, const struct proc_spec *spec, struct err *err)
 {
     if (!app_may_space(&c->app->permissions, space))
         return err_set(err, CODE_DENIED, "%s%s: the app may not use namespace %s", at, space_field,
                        space);
+    if (proc_is_op(op) && !app_may_op(&c->app->permissions, op))
+        return deny_op(c, at, op, err);
     return spec && needs_identity(op) ? check_identity(at, &spec->identity, err) : 0;
 }
 
 /* ---- one target */
-
-static bool is_op(int64_t op)
-{
-    for (const struct enum_name *e = proc_op_names; e->name; e++) {
-        if (e->value == op)
-            return true;
-    }
-    return false;
-}
 
 static void refuse(struct task_target *t, int64_t code, const char *text)
 {
@@ -107,8 +122,27 @@ static void judge(const struct targets *t, const struct fleet_host *h, struct ta
         refuse(target, CODE_DENIED, "the host is in a business that the app may not use");
     else
         target->agent = h->agent_id;
-    if (!is_op(target->op))
+    if (!proc_is_op(target->op))
         refuse_op(t, h, target);
+}
+
+/* In GSE's v1 one host can be named in as many ways as there are targets: each further name
+ * must not cost a copy of all before it. */
+static void add_name(const struct targets *t, struct task_target *target, const char *name)
+{
+    struct targets_room *room = &t->rooms[target - t->items];
+    size_t n = strlen(name), len = room->size ? room->len : strlen(target->key);
+    char *to = (char *)target->key;
+
+    if (len + n + 2 > room->size) {
+        room->size = 2 * (len + n + 2);
+        to = arena_bytes(t->call->arena, room->size);
+        memcpy(to, target->key, len);
+    }
+    to[len] = '\n';
+    memcpy(to + len + 1, name, n + 1);
+    room->len = len + 1 + n;
+    target->key = to;
 }
 
 void targets_add(struct targets *t, const struct fleet_host *h, const char *key,
@@ -120,7 +154,7 @@ void targets_add(struct targets *t, const struct fleet_host *h, const char *key,
         return;
     same = h ? map_find_str(&t->by_agent, h->agent_id) : NULL;
     if (same) {
-        same->key = arena_printf(t->call->arena, "%s\n%s", same->key, key);
+        add_name(t, same, key);
     } else {
         same = &t->items[t->n++];
         *same = *like;
@@ -130,6 +164,13 @@ void targets_add(struct targets *t, const struct fleet_host *h, const char *key,
     map_put_str(&t->by_key, key, same);
     if (h)
         map_put_str(&t->by_agent, h->agent_id, same);
+}
+
+const char *targets_v1_key(const struct call *c, const struct host_ref *host,
+                           const struct proc_meta *meta)
+{
+    return arena_printf(c->arena, "%lld:%lld:%s:%s:%s", (long long)host->cloud_id,
+                        (long long)host->supplier_id, host->ip, meta->space, meta->name);
 }
 
 /* ---- all of them */
@@ -159,7 +200,14 @@ void targets_operate(struct targets *t, targets_accepted_fn *accepted)
 {
     struct call *c = t->call;
     struct pending *p = arena_alloc(c->arena, sizeof(*p));
-    const struct task_ask ask = { c->app->code, c->user, TASK_FORM_V2, { t->items, t->n } };
+    const struct task_ask ask = {
+        .app = c->app->code,
+        .user = c->user,
+        .form = c->route->form,
+        .targets = { t->items, t->n },
+        .idempotent = t->idempotent,
+        .request_key = c->request_key,
+    };
 
     *p = (struct pending){ c, accepted, t->n };
     targets_done(t);

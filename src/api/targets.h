@@ -15,16 +15,18 @@
 struct targets {
     struct call *call;
     struct task_target *items;
+    struct targets_room *rooms; /* of the key of each */
     size_t n;
     struct map by_key, by_agent; /* of the operation in work */
+    bool idempotent;             /* as task_ask's */
 };
 
 void targets_init(struct targets *t, struct call *c, size_t most);
 void targets_done(struct targets *t);
 
-/* What is wrong with an operation whatever its targets are: the namespace is not the app's
- * (CODE_DENIED), or the spec lacks what the operation can not do without.  `at` is the path
- * of the operation in the request, "" or "x[2].". */
+/* What is wrong with an operation whatever its targets are: it, or the namespace, is not the
+ * app's (CODE_DENIED), or the spec lacks what the operation can not do without (NULL: it needs
+ * none).  `at` is the path of the operation in the request, "" or "x[2].". */
 int targets_check(const struct call *c, const char *at, const char *space_field, int64_t op,
                   const char *space, const struct proc_spec *spec, struct err *err);
 
@@ -35,6 +37,10 @@ void targets_next(struct targets *t);
  * not a host of the app's, no such operation. */
 void targets_add(struct targets *t, const struct fleet_host *h, const char *key,
                  const struct task_target *like);
+
+/* How GSE's v1 names a process of a host in its answers. */
+const char *targets_v1_key(const struct call *c, const struct host_ref *host,
+                           const struct proc_meta *meta);
 
 /* Asks the tasks for it, and lets go of the targets.  `accepted` ends the call, later; a
  * failure has ended it. */

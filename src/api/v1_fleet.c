@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* v1_fleet.c - /v1 of what is there: the server, hosts, processes.  All from memory. */
+/* v1_fleet.c - /v1 of what is there: the server and processes, from memory.  (Hosts:
+ * v1_hosts.c.) */
 #include <string.h>
 
 #include "api/api_in.h"
+#include "api/away.h"
 #include "api/handlers.h"
 #include "api/hosts.h"
 #include "base/base64.h"
@@ -12,22 +14,6 @@
 
 /* ---- numbers */
 
-/* Adds what the caller may see of a host. */
-static void add_host(const struct call *c, const struct fleet_host *h, struct fleet_totals *t)
-{
-    t->hosts++;
-    t->online += h->epoch != 0;
-    for (size_t i = 0; i < h->n_procs; i++) {
-        const struct proc_view *v = &h->procs[i]->view;
-
-        if (!app_may_space(&c->app->permissions, h->procs[i]->space))
-            continue;
-        t->procs++;
-        t->running += v->status == PROC_RUNNING;
-        t->hosted += v->hosted;
-    }
-}
-
 static struct fleet_totals count_all(const struct call *c)
 {
     struct fleet_totals t = { 0 };
@@ -35,7 +21,7 @@ static struct fleet_totals count_all(const struct call *c)
     if (!app_has_limits(&c->app->permissions))
         return *fleet_totals(c->api->parts.fleet);
     for (const struct fleet_host *h = hosts_next(c, ""); h; h = hosts_next(c, h->agent_id))
-        add_host(c, h, &t);
+        hosts_count(c, h, &t);
     return t;
 }
 
@@ -55,42 +41,6 @@ void v1_status(struct call *c)
     };
 
     call_finish(c, &status_view_shape, &view);
-}
-
-/* ---- hosts */
-
-static struct host_view view_host(const struct call *c, const struct fleet_host *h)
-{
-    struct fleet_totals t = { 0 };
-
-    add_host(c, h, &t);
-    return (struct host_view){
-        .agent_id = h->agent_id,
-        .ip = h->ip,
-        .hostname = h->hostname,
-        .version = h->version,
-        .cloud_id = h->cloud_id,
-        .biz_id = h->biz_id,
-        .online = h->epoch != 0,
-        .since_s = h->since_ms / 1000,
-        .joined_s = h->joined_ms / 1000,
-        .processes = t.procs,
-        .running = t.running,
-    };
-}
-
-void v1_hosts(struct call *c)
-{
-    const struct page_ask *ask = c->ask;
-    struct host_view *views = arena_alloc(c->arena, (size_t)ask->limit * sizeof(*views));
-    struct host_page page = { .hosts = { views, 0 }, .next = "" };
-    const struct fleet_host *h = hosts_next(c, ask->after);
-
-    for (; h && page.hosts.n < (size_t)ask->limit; h = hosts_next(c, h->agent_id))
-        views[page.hosts.n++] = view_host(c, h);
-    if (h && page.hosts.n)
-        page.next = views[page.hosts.n - 1].agent_id;
-    call_finish(c, &host_page_shape, &page);
 }
 
 /* ---- where a page of processes ended: agent, namespace and name, a line each; in base64,
@@ -147,7 +97,8 @@ struct listing {
     const struct process_ask *ask;
     struct process_view *views;
     size_t n;
-    bool more; /* there was one too many */
+    bool more;            /* there was one too many */
+    int64_t away_since_s; /* of the host that is looked at; 0: it is here */
     enum lang lang;
     int64_t now_s;
     struct buf why;
@@ -159,7 +110,22 @@ static bool is_wanted(const struct listing *l, const struct fleet_proc *p)
 
     return (!*ask->space || !strcmp(ask->space, p->space)) &&
            (!*ask->name || !strcmp(ask->name, p->name)) &&
+           (!ask->has_hosted || ask->hosted == p->view.hosted) &&
+           (!*ask->text || strcasestr(p->space, ask->text) || strcasestr(p->name, ask->text)) &&
            app_may_space(&l->call->app->permissions, p->space);
+}
+
+/* What runs on a host that is away nobody knows, whatever was heard last. */
+static bool has_status(const struct listing *l, const struct fleet_proc *p)
+{
+    int64_t status = l->away_since_s ? PROCESS_UNKNOWN : p->view.status;
+
+    return !l->ask->has_status || l->ask->status == status;
+}
+
+static bool is_host_wanted(const struct listing *l, const struct fleet_host *h)
+{
+    return !l->ask->has_biz_id || l->ask->biz_id == h->biz_id;
 }
 
 static bool is_after(const struct fleet_proc *p, const struct cursor *at)
@@ -184,17 +150,17 @@ static const char *write_why(struct listing *l, const struct fleet_host *h,
 /* Those of one host, from behind `at` if it has a place there. */
 static void list_host(struct listing *l, const struct fleet_host *h, const struct cursor *at)
 {
-    for (size_t i = 0; i < h->n_procs && !l->more; i++) {
+    l->away_since_s = away_since_s(h, l->now_s * 1000);
+    for (size_t i = 0; is_host_wanted(l, h) && i < h->n_procs && !l->more; i++) {
         const struct fleet_proc *p = h->procs[i];
 
-        if (!is_wanted(l, p) || (at && !is_after(p, at)))
+        if (!is_wanted(l, p) || !has_status(l, p) || (at && !is_after(p, at)))
             continue;
         if (l->n == (size_t)l->ask->limit) {
             l->more = true;
             return;
         }
-        l->views[l->n] =
-            (struct process_view){ h->agent_id, h->ip, h->cloud_id, h->epoch != 0, p->view };
+        l->views[l->n] = hosts_process(h, p, l->now_s * 1000);
         l->views[l->n++].view.why = write_why(l, h, &p->view);
     }
 }

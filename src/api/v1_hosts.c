@@ -1,15 +1,200 @@
 /* SPDX-License-Identifier: MIT */
-/* v1_hosts.c - /v1 of what changes hosts.  (Looking at them: v1_fleet.c.) */
+/* v1_hosts.c - /v1 of hosts: the list of them, and forgetting one.  (What is said of them:
+ * v1_import.c.)
+ *
+ * The list is those that have joined, from memory, by agent id; and behind them those that
+ * are expected, from the store, by cloud area and address.  Where a page of these ended is
+ * written "+cloud:ip", which is no agent's id. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "api/api_in.h"
 #include "api/handlers.h"
 #include "api/hosts.h"
-#include "model/host.h"
-#include "store/store_hosts.h"
+#include "server/groups.h"
+#include "store/store_inventory.h"
+
+/* ---- the list */
+
+enum { EXPECTED_PAGE = 1000 };
+
+struct listing {
+    struct call *call;
+    const struct host_list_ask *ask;
+    struct host_view *views;
+    size_t n;
+};
+
+static bool has_text(const char *in, const char *text)
+{
+    return in && strcasestr(in, text);
+}
+
+static bool is_listed(const struct host_list_ask *ask, int64_t biz_id, int64_t cloud_id,
+                      enum host_state state)
+{
+    return (!ask->has_biz_id || ask->biz_id == biz_id) &&
+           (!ask->has_cloud_id || ask->cloud_id == cloud_id) &&
+           (!ask->has_state || ask->state == (int64_t)state);
+}
+
+static bool is_wanted(const struct host_list_ask *ask, const struct fleet_host *h)
+{
+    const char *text = ask->text;
+
+    if (!is_listed(ask, h->biz_id, h->cloud_id, h->epoch ? HOST_ONLINE : HOST_OFFLINE))
+        return false;
+    return !*text || has_text(h->ip, text) || has_text(h->addresses, text) ||
+           has_text(h->hostname, text) || has_text(h->agent_id, text) || has_text(h->note, text);
+}
+
+static bool is_awaited(const struct listing *l, const struct expected_row *row)
+{
+    const char *text = l->ask->text;
+
+    if (!is_listed(l->ask, row->biz_id, row->cloud_id, HOST_AWAITED) ||
+        !call_may_business(l->call, row->biz_id))
+        return false;
+    return !*text || has_text(row->ip, text) || has_text(row->note, text);
+}
+
+static struct host_view view_expected(const struct expected_row *row, struct arena *a)
+{
+    struct host_address *address = arena_alloc(a, sizeof(*address));
+
+    address->text = arena_strdup(a, row->ip);
+    return (struct host_view){
+        .agent_id = "",
+        .ip = address->text,
+        .addresses = { address, 1 },
+        .hostname = "",
+        .version = "",
+        .cloud_id = row->cloud_id,
+        .biz_id = row->biz_id,
+        .host_id = row->host_id,
+        .note = arena_strdup(a, row->note),
+        .state = HOST_AWAITED,
+    };
+}
+
+static void finish(struct listing *l, bool more)
+{
+    struct host_page page = { { l->views, l->n }, "" };
+    const struct host_view *last = l->n ? &l->views[l->n - 1] : NULL;
+
+    if (more && *last->agent_id)
+        page.next = last->agent_id;
+    else if (more)
+        page.next = arena_printf(l->call->arena, "+%lld:%s", (long long)last->cloud_id, last->ip);
+    call_finish(l->call, &host_page_shape, &page);
+}
+
+static void ask_expected(struct listing *l, int64_t cloud_id, const char *ip);
+
+/* One too many says that there is another page. */
+static bool take_expected(struct listing *l, const struct list *rows)
+{
+    const struct expected_row *row = rows->items;
+
+    for (size_t i = 0; i < rows->n; i++) {
+        if (!is_awaited(l, &row[i]))
+            continue;
+        if (l->n == (size_t)l->ask->limit)
+            return true;
+        l->views[l->n++] = view_expected(&row[i], l->call->arena);
+    }
+    return false;
+}
+
+static void on_expected(void *arg, struct store_call *s)
+{
+    struct listing *l = arg;
+    const struct list *rows = s->out;
+    const struct expected_row *row = rows->items;
+
+    if (s->failed)
+        call_fail(l->call, &s->err);
+    else if (take_expected(l, rows))
+        finish(l, true);
+    else if (rows->n < EXPECTED_PAGE)
+        finish(l, false);
+    else
+        ask_expected(l, row[rows->n - 1].cloud_id, row[rows->n - 1].ip);
+    store_call_free(s);
+}
+
+static void ask_expected(struct listing *l, int64_t cloud_id, const char *ip)
+{
+    struct store_call *s = store_call_new(&store_expected_list, on_expected, l);
+    struct expected_page *page = arena_alloc(&s->arena, sizeof(*page));
+    struct err err;
+
+    *page = (struct expected_page){ cloud_id, arena_strdup(&s->arena, ip), EXPECTED_PAGE };
+    s->in = page;
+    if (!store_submit(l->call->api->parts.store, s, &err))
+        return;
+    store_call_free(s);
+    call_fail(l->call, &err);
+}
+
+/* True: the page is full, and there are more. */
+static bool list_joined(struct listing *l)
+{
+    const struct fleet_host *h = hosts_next(l->call, l->ask->after);
+
+    for (; h; h = hosts_next(l->call, h->agent_id)) {
+        if (!is_wanted(l->ask, h))
+            continue;
+        if (l->n == (size_t)l->ask->limit)
+            return true;
+        l->views[l->n++] = hosts_view(l->call, h);
+    }
+    return false;
+}
+
+void v1_hosts(struct call *c)
+{
+    struct listing *l = arena_alloc(c->arena, sizeof(*l));
+    const struct host_list_ask *ask = c->ask;
+    int64_t cloud_id = -1;
+    const char *ip = "";
+    struct err err;
+
+    *l = (struct listing){ .call = c, .ask = ask };
+    l->views = arena_alloc(c->arena, (size_t)ask->limit * sizeof(*l->views));
+    if (*ask->after == '+' && !hosts_read_place(ask->after + 1, &cloud_id, c->arena, &ip)) {
+        err_set(&err, ERR_INVALID, "after: must be what `next` of the page before was");
+        call_fail(c, &err);
+    } else if (*ask->after != '+' && list_joined(l)) {
+        finish(l, true);
+    } else if (ask->has_state && ask->state != HOST_AWAITED) {
+        finish(l, false);
+    } else {
+        /* Texts of views must outlive a change of the fleet meanwhile. */
+        for (size_t i = 0; i < l->n; i++) {
+            struct host_view view;
+
+            shape_copy(&host_view_shape, &l->views[i], c->arena, &view);
+            l->views[i] = view;
+        }
+        ask_expected(l, cloud_id, ip);
+    }
+}
+
+/* ---- one less */
 
 struct removal {
     struct call *call;
     struct host_view view; /* of what was there */
+    bool is_reread;        /* its name was an address, and not of one that is expected */
 };
+
+static void log_removal(const struct call *c, const struct host_view *v)
+{
+    LOG(c->api->parts.log, LOG_INFO, "host removed", log_str("agent", v->agent_id),
+        log_str("ip", v->ip), log_str("by", c->app->code), log_str("user", c->user),
+        log_str("request_id", c->request_id));
+}
 
 static void on_removed(void *arg, struct store_call *s)
 {
@@ -19,30 +204,82 @@ static void on_removed(void *arg, struct store_call *s)
     if (s->failed) {
         call_fail(c, &s->err);
     } else {
-        if (c->api->parts.fleet)
+        if (!c->api->is_stopping) {
             fleet_del_host(c->api->parts.fleet, r->view.agent_id);
-        LOG(c->api->parts.log, LOG_INFO, "host removed", log_str("agent", r->view.agent_id),
-            log_str("ip", r->view.ip), log_str("by", c->app->code), log_str("user", c->user),
-            log_str("request_id", c->request_id));
+            groups_forget(c->api->parts.groups, r->view.agent_id);
+        }
+        log_removal(c, &r->view);
         call_finish(c, &host_view_shape, &r->view);
     }
     store_call_free(s);
 }
 
-static void fill_view(const struct fleet_host *h, struct arena *a, struct host_view *ret)
+static void unexpect(struct removal *r);
+
+static void on_unexpected(void *arg, struct store_call *s)
 {
-    *ret = (struct host_view){
-        .agent_id = arena_strdup(a, h->agent_id),
-        .ip = arena_strdup(a, h->ip),
-        .hostname = arena_strdup(a, h->hostname),
-        .version = arena_strdup(a, h->version),
-        .cloud_id = h->cloud_id,
-        .biz_id = h->biz_id,
-        .online = h->epoch != 0,
-        .since_s = h->since_ms / 1000,
-        .joined_s = h->joined_ms / 1000,
-        .processes = (int64_t)h->n_procs,
-    };
+    struct removal *r = arg;
+    struct call *c = r->call;
+    const struct host_remove_ask *ask = c->ask;
+    const struct list *rows = s->out;
+
+    if (s->failed) {
+        call_fail(c, &s->err);
+    } else if (!rows->n && !r->is_reread) {
+        r->is_reread = true;
+        unexpect(r);
+    } else if (!rows->n) {
+        hosts_fail(c, "host", ask->host);
+    } else {
+        r->view = view_expected(rows->items, c->arena);
+        log_removal(c, &r->view);
+        call_finish(c, &host_view_shape, &r->view);
+    }
+    store_call_free(s);
+}
+
+static void submit(struct removal *r, struct store_call *s)
+{
+    struct err err;
+
+    if (!store_submit(r->call->api->parts.store, s, &err))
+        return;
+    store_call_free(s);
+    call_fail(r->call, &err);
+}
+
+/* One that has not joined is no longer expected. */
+static void unexpect(struct removal *r)
+{
+    const struct host_remove_ask *ask = r->call->ask;
+    struct arena *a = r->call->arena;
+    struct host_find_at_ask at = { 0 };
+    struct host_find_at_ask *in;
+    struct store_call *s;
+
+    if (r->is_reread ? !hosts_read_place(ask->host, &at.cloud_id, a, &at.ip)
+                     : !hosts_read_address(ask->host, &at.cloud_id, a, &at.ip)) {
+        hosts_fail(r->call, "host", ask->host);
+        return;
+    }
+    s = store_call_new(&store_expected_del, on_unexpected, r);
+    in = arena_alloc(&s->arena, sizeof(*in));
+    *in = at; /* its text is the call's, which outlives the store's */
+    s->in = in;
+    submit(r, s);
+}
+
+static void forget(struct removal *r, const struct fleet_host *h)
+{
+    struct store_call *s = store_call_new(&store_host_del, on_removed, r);
+    struct host_ask *in = arena_alloc(&s->arena, sizeof(*in));
+    struct host_view view = hosts_view(r->call, h);
+
+    view.running = 0;
+    shape_copy(&host_view_shape, &view, r->call->arena, &r->view);
+    in->agent_id = r->view.agent_id;
+    s->in = in;
+    submit(r, s);
 }
 
 void v1_host_remove(struct call *c)
@@ -50,22 +287,10 @@ void v1_host_remove(struct call *c)
     const struct host_remove_ask *ask = c->ask;
     const struct fleet_host *h = hosts_find(c, ask->host);
     struct removal *r = arena_alloc(c->arena, sizeof(*r));
-    struct store_call *s;
-    struct host_ask *in;
-    struct err err;
 
-    if (!h) {
-        hosts_fail(c, "host", ask->host);
-        return;
-    }
     r->call = c;
-    fill_view(h, c->arena, &r->view);
-    s = store_call_new(&store_host_del, on_removed, r);
-    in = arena_alloc(&s->arena, sizeof(*in));
-    in->agent_id = arena_strdup(&s->arena, h->agent_id);
-    s->in = in;
-    if (!store_submit(c->api->parts.store, s, &err))
-        return;
-    store_call_free(s);
-    call_fail(c, &err);
+    if (h)
+        forget(r, h);
+    else
+        unexpect(r);
 }

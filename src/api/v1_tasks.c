@@ -1,21 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* v1_tasks.c - /v1 of operations: asking for one, and what became of it. */
+/* v1_tasks.c - /v1 of tasks: one, all of them, and to cancel one.  (Asking for one:
+ * v1_operate.c.) */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/api_in.h"
 #include "api/content.h"
 #include "api/handlers.h"
-#include "api/hosts.h"
-#include "api/targets.h"
 #include "api/task_seen.h"
 #include "base/mem.h"
 #include "model/code.h"
 #include "model/task.h"
+#include "store/store_task_lists.h"
 
-/* ---- a task */
+/* ---- an item */
+
+static bool is_unchanged(const struct task_info *task, const struct task_item *i)
+{
+    return task->idempotent && task_is_so(i->op, i->code);
+}
+
+static bool is_failed(const struct task_info *task, const struct task_item *i)
+{
+    return i->code != CODE_OK && i->code != CODE_WAITING && !is_unchanged(task, i);
+}
 
 /* Of a host that was named in several ways the first is enough here. */
-static struct task_item_view view_item(const struct call *c, const struct task_item *i)
+static struct task_item_view view_item(const struct call *c, const struct task_info *task,
+                                       const struct task_item *i)
 {
     const struct fleet_host *h =
         i->agent && *i->agent ? fleet_find(c->api->parts.fleet, i->agent) : NULL;
@@ -29,188 +42,267 @@ static struct task_item_view view_item(const struct call *c, const struct task_i
         .name = i->name,
         .op = i->op,
         .done = i->code != CODE_WAITING,
-        .code = i->code,
-        .text = result_text(i),
+        .changed = i->code == CODE_OK && i->op != PROC_OP_QUERY,
+        .code = is_unchanged(task, i) ? CODE_OK : i->code,
+        .text = result_words(i, call_lang(c), c->arena),
         .view = i->view,
     };
 }
 
-static void on_task(struct call *c, const struct task_info *task)
+static bool is_wanted(const struct task_info *task, const struct task_item *i, int64_t only)
 {
-    struct task_item_view *items = arena_alloc(c->arena, task->n * sizeof(*items));
+    switch ((enum task_items)only) {
+    case TASK_ITEMS_ALL: return true;
+    case TASK_ITEMS_FAILED: return is_failed(task, i);
+    case TASK_ITEMS_OPEN: return i->code == CODE_WAITING;
+    case TASK_ITEMS_NONE: return false;
+    }
+    return false;
+}
+
+/* ---- a task */
+
+enum { CODES_MAX = 100 };
+
+/* In the order of their first items; there are few. */
+static void count_code(struct list *codes, int64_t code, enum lang lang)
+{
+    struct task_code_view *views = codes->items;
+    const struct code_info *info = code_get((int)code);
+    size_t i = 0;
+
+    while (i < codes->n && views[i].code != code)
+        i++;
+    if (i == CODES_MAX)
+        return;
+    if (i == codes->n) {
+        bool is_known = info->number == code;
+
+        views[codes->n++] = (struct task_code_view){ code, 0, is_known ? info->name : "",
+                                                     is_known ? info->text[lang] : "" };
+    }
+    views[i].count++;
+}
+
+static void count_all(const struct call *c, const struct task_info *task, struct task_view *view)
+{
+    enum lang lang = call_lang(c);
+
+    view->codes.items = arena_alloc(c->arena, CODES_MAX * sizeof(struct task_code_view));
+    for (size_t i = 0; i < task->n; i++) {
+        bool is_so = is_unchanged(task, &task->items[i]);
+
+        count_code(&view->codes, is_so ? CODE_OK : task->items[i].code, lang);
+        view->failed += is_failed(task, &task->items[i]);
+        view->unchanged += is_so;
+    }
+}
+
+/* Those of the page, whose numbers go to `page`. */
+static size_t choose(const struct task_info *task, const struct task_look *look, size_t *page,
+                     bool *ret_more)
+{
+    size_t n = 0;
+
+    *ret_more = false;
+    for (size_t i = (size_t)(look->after + 1); i < task->n; i++) {
+        if (!is_wanted(task, &task->items[i], look->only))
+            continue;
+        *ret_more = n == (size_t)look->limit;
+        if (*ret_more)
+            break;
+        page[n++] = i;
+    }
+    return n;
+}
+
+static void show(struct call *c, const struct task_info *task, const struct task_look *look)
+{
+    size_t *page = arena_alloc(c->arena, task->n * sizeof(*page));
+    bool more;
+    size_t n = choose(task, look, page, &more);
+    struct task_item_view *items = arena_alloc(c->arena, n * sizeof(*items));
     struct task_view view = {
         .task_id = task->id,
         .app = task->app,
         .user = task->user,
         .created_ms = task->created_ms,
         .deadline_ms = task->deadline_ms,
+        .cancelled_ms = task->cancelled_ms,
         .total = (int64_t)task->n,
         .left = (int64_t)task->n_left,
-        .items = { items, task->n },
+        .idempotent = task->idempotent,
+        .items = { items, n },
+        .next = more ? arena_printf(c->arena, "%zu", page[n - 1]) : "",
     };
 
-    for (size_t i = 0; i < task->n; i++) {
-        const struct task_item item = result_share(&task->items[i], task->n, c->arena);
+    for (size_t i = 0; i < n; i++) {
+        const struct task_item item = result_share(&task->items[page[i]], n, c->arena);
 
-        items[i] = view_item(c, &item);
-        view.failed += items[i].done && items[i].code != CODE_OK;
+        items[i] = view_item(c, task, &item);
     }
+    count_all(c, task, &view);
     call_finish(c, &task_view_shape, &view);
+}
+
+static void on_task(struct call *c, const struct task_info *task)
+{
+    show(c, task, c->ask);
 }
 
 void v1_task(struct call *c)
 {
-    task_seen(c, arena_memdup(c->arena, c->rest, strcspn(c->rest, "/")), on_task);
+    task_seen(c, c->rest, on_task);
 }
 
-/* ---- an operation */
+/* ---- cancelling one */
 
-/* How a host runs the process.  Hosts that say the same share one: labels go with the spec,
- * because the store keeps them together. */
-struct known {
-    struct proc_spec spec;
-    struct list labels;
-};
-
-struct operation {
-    struct call *call;
-    const struct operation_ask *ask;
-    struct targets targets;
-    struct map known; /* by labels and spec, as JSON */
-};
-
-static bool has_spec(const struct operation *o)
+static void on_shown(struct call *c, const struct task_info *task)
 {
-    return o->ask->has_spec == PRESENCE_GIVEN;
+    const struct task_look all = { TASK_ITEMS_ALL, -1, (int64_t)task->n };
+
+    show(c, task, &all);
 }
 
-/* An operation that makes a process known sets its labels, so those of the host go along. */
-static int read_labels(struct operation *o, const char *labels, struct list *ret, struct err *err)
+static void on_cancelled(void *arg, const struct err *failure)
 {
-    struct proc_meta meta;
-    struct buf json = { 0 };
-    int failed;
+    struct call *c = arg;
+    const struct task_ref *ask = c->ask;
 
-    buf_printf(&json, "{\"namespace\":\"n\",\"name\":\"n\",\"labels\":%s}", labels);
-    failed = shape_read(&proc_meta_shape, buf_data(&json), json.len, 0, o->call->arena, &meta, err);
-    buf_free(&json);
-    if (!failed)
-        *ret = meta.labels;
-    return failed;
-}
-
-static const struct known *read_known(struct operation *o, const char *labels, const char *spec,
-                                      struct err *err)
-{
-    struct arena *a = o->call->arena;
-    const char *key = arena_printf(a, "%s\n%s", labels, spec);
-    struct known *k = map_find_str(&o->known, key);
-
-    if (k)
-        return k;
-    k = arena_alloc(a, sizeof(*k));
-    k->spec = o->ask->spec;
-    if (read_labels(o, labels, &k->labels, err))
-        return NULL;
-    if (!has_spec(o) && shape_read(&proc_spec_shape, spec, strlen(spec), 0, a, &k->spec, err))
-        return NULL;
-    map_put_str(&o->known, key, k);
-    return k;
-}
-
-/* What a host that the caller may see knows of the process stands in for what was not sent:
- * results show some of it.  Where we do not have that (it is the agent's to know), the agent uses
- * its own. */
-static void fill_from_host(struct operation *o, const struct fleet_host *h,
-                           struct task_target *like)
-{
-    bool may_see = h && call_may_see(o->call, h);
-    const struct fleet_proc *p = may_see ? fleet_proc(h, o->ask->space, o->ask->name) : NULL;
-    const char *labels = p && p->labels ? p->labels : "{}", *spec = p && p->spec ? p->spec : "{}";
-    const struct known *k;
-    struct err err;
-
-    k = read_known(o, labels, spec, &err);
-    if (k) {
-        like->spec = &k->spec;
-        like->meta.labels = k->labels;
-    }
-    if (!may_see)
+    if (failure) {
+        call_fail(c, failure);
         return;
-    if (!k) {
-        like->code = CODE_SYSTEM;
-        like->text = arena_printf(o->call->arena, "what the host runs it by: %s", err.text);
-    } else if (!has_spec(o) && !p) {
-        like->code = CODE_NOT_REGISTERED;
-        like->text = "the host does not know how to run this process: send a spec";
     }
+    LOG(c->api->parts.log, LOG_INFO, "task cancelled", log_str("task", ask->task_id),
+        log_str("app", c->app->code), log_str("user", c->user), log_str("peer", c->req->peer),
+        log_str("request_id", c->request_id));
+    task_seen(c, ask->task_id, on_shown);
 }
 
-static void add(struct operation *o, const struct fleet_host *h, const char *name)
+/* Others' operations that the app may not do are not its to undo. */
+static int check_cancel(const struct call *c, const struct task_info *task, struct err *err)
 {
-    struct task_target like = {
-        .op = o->ask->op,
-        .meta = { .space = o->ask->space, .name = o->ask->name },
-        .spec = &o->ask->spec,
-        .text = "",
-    };
+    if (!strcmp(task->app, c->app->code))
+        return 0;
+    for (size_t i = 0; i < task->n; i++) {
+        const char *name = proc_op_name(task->items[i].op); /* NULL: nothing was done */
 
-    fill_from_host(o, h, &like);
-    targets_add(&o->targets, h,
-                arena_printf(o->call->arena, "%s:%s:%s", name, o->ask->space, o->ask->name), &like);
-}
-
-static void add_named(struct operation *o)
-{
-    const struct agent_ref *hosts = o->ask->hosts.items;
-
-    targets_init(&o->targets, o->call, o->ask->hosts.n);
-    for (size_t i = 0; i < o->ask->hosts.n; i++)
-        add(o, hosts_find(o->call, hosts[i].id), hosts[i].id);
-}
-
-/* All hosts that know the process and that the caller may see. */
-static void add_all(struct operation *o)
-{
-    size_t n = (size_t)fleet_totals(o->call->api->parts.fleet)->hosts;
-    const struct fleet_host *h = hosts_next(o->call, "");
-
-    targets_init(&o->targets, o->call, n);
-    for (; h; h = hosts_next(o->call, h->agent_id)) {
-        if (fleet_proc(h, o->ask->space, o->ask->name))
-            add(o, h, h->agent_id);
+        if (name && !app_may_op(&c->app->permissions, task->items[i].op))
+            return err_set(err, CODE_DENIED, "app %s may not %s, and it is another's task",
+                           c->app->code, name);
     }
+    return 0;
 }
 
-static void on_accepted(struct call *c, const char *task_id, size_t n)
+static void on_found(struct call *c, const struct task_info *task)
 {
-    const struct operation_view view = { task_id, (int64_t)n };
-
-    call_finish(c, &operation_view_shape, &view);
-}
-
-void v1_operate(struct call *c)
-{
-    struct operation o = { .call = c, .ask = c->ask };
-    const struct proc_spec *spec = has_spec(&o) ? &o.ask->spec : NULL;
+    const struct task_ref *ask = c->ask;
     struct err err;
 
-    if (targets_check(c, "", "namespace", o.ask->op, o.ask->space, spec, &err)) {
+    if (check_cancel(c, task, &err))
         call_fail(c, &err);
-        return;
-    }
-    if (o.ask->hosts.n)
-        add_named(&o);
     else
-        add_all(&o);
-    map_free(&o.known);
-    if (o.targets.n) {
-        targets_operate(&o.targets, on_accepted);
+        tasks_cancel(c->api->parts.tasks, ask->task_id, on_cancelled, c);
+}
+
+void v1_task_cancel(struct call *c)
+{
+    task_seen(c, ((const struct task_ref *)c->ask)->task_id, on_found);
+}
+
+/* ---- all of them */
+
+static int read_cursor(const char *text, int64_t *ret, struct err *err)
+{
+    char *end;
+
+    *ret = INT64_MAX;
+    if (!*text)
+        return 0;
+    errno = 0;
+    *ret = strtoll(text, &end, 10);
+    if (errno || *end || *ret <= 0)
+        return err_set(err, ERR_INVALID, "after: must be what `next` of the page before was");
+    return 0;
+}
+
+static struct task_line view_line(const struct task_list_row *r)
+{
+    return (struct task_line){
+        .task_id = r->task.id,
+        .app = r->task.app,
+        .user = r->task.user,
+        .op = r->op,
+        .space = r->space,
+        .name = r->name,
+        .created_ms = r->task.created_ms,
+        .finished_ms = r->task.finished_ms,
+        .cancelled_ms = r->task.cancelled_ms,
+        .total = r->task.n_items,
+        .left = r->task.n_left,
+        .failed = r->task.n_failed,
+        .cancelled = r->n_cancelled,
+    };
+}
+
+static void on_listed(void *arg, struct store_call *s)
+{
+    struct call *c = arg;
+    const struct task_list_query *ask = c->ask;
+    const struct list *rows = s->out;
+    const struct task_list_row *row = rows->items;
+    struct task_line *lines = arena_alloc(c->arena, (rows->n + 1) * sizeof(*lines));
+    struct task_page page = { { lines, 0 }, "" };
+
+    if (s->failed) {
+        call_fail(c, &s->err);
+        store_call_free(s);
         return;
     }
-    targets_done(&o.targets);
-    err_set(&err, ERR_NOT_FOUND,
-            "process %s/%s: no host knows it; name the hosts (--host) and send a spec (--spec)",
-            o.ask->space, o.ask->name);
+    while (page.tasks.n < rows->n && page.tasks.n < (size_t)ask->limit) {
+        lines[page.tasks.n] = view_line(&row[page.tasks.n]);
+        page.tasks.n++;
+    }
+    if (page.tasks.n < rows->n)
+        page.next = arena_printf(c->arena, "%lld", (long long)row[page.tasks.n - 1].task.task_no);
+    call_finish(c, &task_page_shape, &page);
+    store_call_free(s);
+}
+
+/* One that is held to something sees its own alone; of others it is told of none. */
+static void list(struct call *c, const struct task_list_query *ask, int64_t before_no)
+{
+    struct store_call *s = store_call_new(&store_task_list, on_listed, c);
+    struct task_list_ask *in = arena_alloc(&s->arena, sizeof(*in));
+    bool is_limited = app_has_limits(&c->app->permissions);
+    struct err err;
+
+    *in = (struct task_list_ask){
+        .before_no = before_no,
+        .since_ms = ask->since_s * 1000,
+        .app = arena_strdup(&s->arena, is_limited ? c->app->code : ask->app),
+        .open_only = ask->open,
+        .limit = ask->limit + 1,
+    };
+    s->in = in;
+    if (!store_submit(c->api->parts.store, s, &err))
+        return;
+    store_call_free(s);
     call_fail(c, &err);
+}
+
+void v1_tasks(struct call *c)
+{
+    const struct task_list_query *ask = c->ask;
+    const struct task_page none = { .next = "" };
+    int64_t before_no;
+    struct err err;
+
+    if (read_cursor(ask->after, &before_no, &err))
+        call_fail(c, &err);
+    else if (app_has_limits(&c->app->permissions) && *ask->app &&
+             strcmp(ask->app, c->app->code) != 0)
+        call_finish(c, &task_page_shape, &none);
+    else
+        list(c, ask, before_no);
 }

@@ -60,9 +60,18 @@ uint64_t map_hash(const uint64_t seed[2], const char *bytes, size_t n)
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
+/* A system call for each map would cost more than a small one is worth: each thread draws a
+ * secret once, and seeds are what that makes of their number. */
 void map_seed(uint64_t seed[2])
 {
-    sys_random(seed, 2 * sizeof(seed[0]));
+    static _Thread_local uint64_t secret[2], number;
+
+    if (number == 0)
+        sys_random(secret, sizeof(secret));
+    for (int i = 0; i < 2; i++) {
+        number++;
+        seed[i] = map_hash(secret, (const char *)&number, sizeof(number));
+    }
 }
 
 /* An empty key may be NULL. */

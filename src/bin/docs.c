@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "agent/settings.h"
+#include "api/code_page.h"
+#include "api/example.h"
 #include "api/routes.h"
 #include "base/arena.h"
 #include "base/buf.h"
@@ -23,7 +25,7 @@
 #include "wire/config.h"
 #include "wire/shape.h"
 
-enum { SHAPES_MAX = 128 };
+enum { SHAPES_MAX = 512 };
 
 static void put_config(const struct config_spec *spec, struct buf *out)
 {
@@ -67,13 +69,13 @@ static void put_objects(struct buf *out)
     const struct shape *all[SHAPES_MAX];
     size_t n = 0;
 
-    buf_puts(out, "# Objects\n\nWhat requests and messages are made of. An unknown field is "
-                  "ignored; null is the "
+    buf_puts(out, "# Objects\n\nWhat requests and messages are made of. In a request an "
+                  "unknown field is ignored by BlueKing's calls and refused by `/v1`; null is the "
                   "same as absent; every failure names the field by its full path.\n\n");
     for (size_t i = 0; model_shapes[i]; i++)
         collect(model_shapes[i], all, &n);
     for (size_t i = 0; i < n; i++)
-        shape_doc(all[i], out);
+        shape_doc(all[i], "", out);
 }
 
 static void put_messages(struct buf *out)
@@ -92,7 +94,7 @@ static void put_messages(struct buf *out)
         while (message_shape(first) != message_shape(type))
             first++;
         if (first == type)
-            shape_doc(message_shape(type), out);
+            shape_doc(message_shape(type), "objects.md", out);
     }
 }
 
@@ -125,19 +127,57 @@ static void put_methods(unsigned methods, struct buf *out)
     }
 }
 
-static void put_shape_link(const struct shape *s, const char *none, struct buf *out)
+static void put_shape_link(const char *before, const struct shape *s, const char *none,
+                           struct buf *out)
 {
     if (s)
-        buf_printf(out, " | [%s](objects.md#%s)", s->name, s->name);
+        buf_printf(out, " | %s[%s](objects.md#%s)", before, s->name, s->name);
     else
         buf_printf(out, " | %s", none);
 }
 
+/* As one would try it from a shell; where a body has the credentials they are left out. */
+static void put_example(const struct route *r, struct buf *out)
+{
+    enum dialect_kind dialect;
+    struct example e;
+
+    example_init(&e, r, &dialect);
+    buf_printf(out, "### %s %s\n\n%s\n\n```sh\n", e.method, buf_text(&e.path), r->doc);
+    buf_puts(out, dialect == DIALECT_V1 ? "curl -u APP:SECRET"
+                                        : "curl -H \"X-Bkapi-Authorization: $CREDENTIALS\"");
+    if (strcmp(e.method, e.body.len ? "POST" : "GET") != 0)
+        buf_printf(out, " -X %s", e.method);
+    buf_printf(out, " \"$SERVER%s\"", buf_text(&e.path));
+    if (e.body.len)
+        buf_printf(out, " -d '%s'", buf_text(&e.body));
+    buf_puts(out, "\n```\n\n");
+    example_done(&e);
+}
+
+static void put_examples(struct buf *out)
+{
+    buf_puts(out, "\n## Examples\n\nEach with no more than it needs to be accepted, made up from "
+                  "the tables; Job's need the "
+                  "business 2, with the host in it ([inventory.md](../inventory.md)). "
+                  "`$SERVER` is `http://127.0.0.1:7020`, say, and `$CREDENTIALS` is "
+                  "`{\"bk_app_code\":\"APP\",\"bk_app_secret\":\"SECRET\",\"bk_username\":"
+                  "\"admin\"}`. A server "
+                  "tells all of this as OpenAPI 3.1, too: `/openapi.json`.\n\n");
+    for (const struct route *r = routes; r->path; r++)
+        put_example(r, out);
+}
+
 static void put_routes(struct buf *out)
 {
+    static const char *const gives[] = {
+        [GIVES_ONE] = "", [GIVES_MAP] = "map of ", [GIVES_LIST] = "list of "
+    };
+
     buf_puts(out, "# Endpoints\n\nEvery endpoint, written from the table that serves them. ESB "
                   "paths are served without `/api` and without `/v2` too; a slash at the end "
-                  "never matters.\n\n| path | methods | right | takes | gives | what |\n"
+                  "never matters. What may come of a call: [codes](../codes.md).\n\n| path | "
+                  "methods | right | takes | gives | what |\n"
                   "|---|---|---|---|---|---|\n");
     for (const struct route *r = routes; r->path; r++) {
         buf_puts(out, "| ");
@@ -147,10 +187,11 @@ static void put_routes(struct buf *out)
                    r->right == APP_READ      ? "read"
                    : r->right == APP_OPERATE ? "operate"
                                              : "admin");
-        put_shape_link(r->in, "nothing", out);
-        put_shape_link(r->out, "a map, see the document", out);
+        put_shape_link("", r->in, "nothing", out);
+        put_shape_link(gives[r->gives], r->out, "a map, see the document", out);
         buf_printf(out, " | %s |\n", r->doc);
     }
+    put_examples(out);
 }
 
 static const struct {
@@ -162,6 +203,7 @@ static const struct {
     { "endpoints.md", put_routes },
     { "messages.md", put_messages },
     { "objects.md", put_objects },
+    { "../codes.md", code_page_write },
 };
 
 static int read_file(const char *path, struct buf *to, struct err *err)

@@ -4,7 +4,7 @@
  *
  *   store    what must not be lost              tasks    operations and their results
  *   fleet    hosts and processes, in memory     agents   the link, sessions, the CA
- *   events   what happened, in a file           api      what clients ask, by HTTP */
+ *   events   what happened, stored, in a file   api      what clients ask, by HTTP */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/access.h"
 #include "api/api.h"
+#include "api/login.h"
+#include "api/openapi.h"
 #include "api/routes.h"
 #include "base/log.h"
 #include "base/loop.h"
@@ -29,6 +32,7 @@
 #include "server/tasks.h"
 #include "store/store.h"
 #include "wire/http.h"
+#include "wire/seal.h"
 
 struct server {
     struct server_settings settings;
@@ -39,9 +43,16 @@ struct server {
     struct watch *store_watch;
     struct fleet *fleet;
     struct events *events;
+    struct heartbeat *heartbeat;
     struct agents *agents;
     struct tasks *tasks;
     struct logs *logs;
+    struct pushes *pushes;
+    struct groups *groups;
+    struct seal *seal;
+    struct access *access;
+    struct scopes *scopes;
+    struct login *login;
     struct api *api;
     struct api_door public, admin;
     struct tls *tls;
@@ -51,6 +62,7 @@ struct server {
     unsigned draining; /* doors with requests in work */
     struct timer tick, stop;
     uint64_t refused[HTTP_REASONS]; /* as of the last tick */
+    struct buf openapi;             /* empty: nobody has asked for it */
 };
 
 /* How often refusals are written down, however many there are. */
@@ -98,6 +110,17 @@ static void answer_page(struct server *s, struct http_req *req)
     http_answer(req, 200, NULL, "text/html; charset=utf-8", &body);
 }
 
+/* It says the same all day, to everybody. */
+static void answer_openapi(struct server *s, struct http_req *req)
+{
+    struct buf body = { 0 };
+
+    if (!s->openapi.len)
+        openapi_write(HOLDFAST_VERSION, &s->openapi);
+    buf_add(&body, buf_data(&s->openapi), s->openapi.len);
+    http_answer(req, 200, NULL, "application/json; charset=utf-8", &body);
+}
+
 struct page {
     const char *path;
     void (*answer)(struct server *s, struct http_req *req);
@@ -106,6 +129,7 @@ struct page {
 static const struct page pages[] = {
     { "/", answer_page },
     { "/healthz", answer_json },
+    { "/openapi.json", answer_openapi },
 };
 
 static void refuse(struct http_req *req, int status, const struct http_field *extra,
@@ -226,6 +250,7 @@ static void on_stop(void *arg, int number)
     s->stopping = true;
     tell_manager(s, "STOPPING=1");
     s->draining = 2;
+    api_drain(s->api);
     http_server_drain(s->http, on_empty, s);
     http_server_drain(s->admin_http, on_empty, s);
     timer_init(&s->stop, on_stop_late, s);
@@ -350,6 +375,37 @@ static int open_store(struct server *s, struct err *err)
     return 0;
 }
 
+/* Who may call us, and how they prove it. */
+static int make_access(struct server *s, struct err *err)
+{
+    const struct login_config login = { .url = s->settings.login.url,
+                                        .app_code = s->settings.login.app_code,
+                                        .app_token = s->settings.login.app_token,
+                                        .ca = s->settings.login.ca,
+                                        .timeout_ms = s->settings.login.timeout_s * 1000 };
+
+    if (seal_open(s->settings.data_dir, &s->seal, err) || access_new(&s->settings, &s->access, err))
+        return -1;
+    return *login.url ? login_new(s->loop, s->log, &login, &s->login, err) : 0;
+}
+
+static int make_events(struct server *s, struct err *err)
+{
+    const struct events_settings o = { .file = s->settings.events.file,
+                                       .node = s->settings.node,
+                                       .days = s->settings.events.days,
+                                       .rows_max = s->settings.events.max_rows,
+                                       .host_burst = s->settings.events.host_burst,
+                                       .host_per_minute = s->settings.events.host_per_minute };
+
+    if (events_new(s->loop, s->log, s->store, &o, &s->events, err) ||
+        events_load(s->events, s->fleet, err))
+        return -1;
+    s->heartbeat = heartbeat_new(s->loop, s->fleet, s->events, s->settings.events.lost_s * 1000);
+    heartbeat_start(s->heartbeat, events_lost(s->events));
+    return 0;
+}
+
 /* Agents must find the tasks of before, so they are let in last. */
 static int make_parts(struct server *s, struct err *err)
 {
@@ -360,14 +416,20 @@ static int make_parts(struct server *s, struct err *err)
     static const struct tasks_hands hands = { agents_send };
 
     s->fleet = fleet_new(s->loop, s->log, s->store);
-    if (fleet_load(s->fleet, err) || events_new(s->settings.events.file, s->log, &s->events, err) ||
+    if (fleet_load(s->fleet, err) || make_events(s, err) ||
         agents_new(s->loop, s->log, s->store, s->fleet, s->events, &link, &s->agents, err))
         return -1;
     s->tasks = tasks_new(s->loop, s->log, s->store, s->fleet, &hands, s->agents);
     agents_set_tasks(s->agents, s->tasks);
     s->logs = logs_new(s->loop, agents_send, s->agents);
     agents_set_logs(s->agents, s->logs);
-    if (tasks_load(s->tasks, err))
+    agents_set_heartbeat(s->agents, s->heartbeat);
+    s->pushes = pushes_new(s->loop, s->log, s->fleet, agents_send, s->agents);
+    s->groups = groups_new(s->loop, s->log, s->store, s->fleet, agents_send, s->agents);
+    agents_set_registry(s->agents, s->pushes, s->groups);
+    s->scopes = scopes_new(s->fleet);
+    if (scopes_load(s->scopes, s->store, err) || tasks_load(s->tasks, err) ||
+        groups_load(s->groups, err) || make_access(s, err))
         return -1;
     s->api = api_new(&(struct api_parts){ .loop = s->loop,
                                           .log = s->log,
@@ -375,6 +437,13 @@ static int make_parts(struct server *s, struct err *err)
                                           .fleet = s->fleet,
                                           .tasks = s->tasks,
                                           .logs = s->logs,
+                                          .groups = s->groups,
+                                          .events = s->events,
+                                          .scopes = s->scopes,
+                                          .audit_days = s->settings.audit.days,
+                                          .access = s->access,
+                                          .login = s->login,
+                                          .seal = s->seal,
                                           .ca_fingerprint = agents_ca_fingerprint(s->agents),
                                           .version = HOLDFAST_VERSION });
     s->public = (struct api_door){ s->api, false };
@@ -441,15 +510,24 @@ static void stop(struct server *s)
     http_server_free(s->http);
     http_server_free(s->admin_http);
     api_stop(s->api);
+    login_free(s->login);
     agents_free(s->agents);
+    heartbeat_free(s->heartbeat);
     logs_free(s->logs);
+    pushes_free(s->pushes);
+    groups_free(s->groups);
     tasks_free(s->tasks);
+    events_stop(s->events);
     fleet_free(s->fleet);
     watch_free(s->store_watch);
     store_close(s->store);
     api_free(s->api);
+    access_free(s->access);
+    scopes_free(s->scopes);
+    seal_free(s->seal);
     events_free(s->events);
     tls_free(s->tls);
+    buf_free(&s->openapi);
     loop_free(s->loop);
     log_free(s->log);
     arena_free(&s->arena);

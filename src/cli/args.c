@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "base/utf8.h"
-#include "cli/nearest.h"
 #include "model/duration.h"
 
 enum { COMMANDS_MAX = 64 };
@@ -58,13 +58,18 @@ static void add_word(struct list *list, const char *text, struct arena *a)
     words[list->n++].text = text;
 }
 
-static int put_number(struct reader *r, const struct option *o, const char *text, int64_t *to)
+int args_number(const char *text, int64_t *ret)
 {
     char *end;
 
     errno = 0;
-    *to = strtoll(text, &end, 10);
-    if (errno || end == text || *end)
+    *ret = strtoll(text, &end, 10);
+    return errno || end == text || *end ? -1 : 0;
+}
+
+static int put_number(struct reader *r, const struct option *o, const char *text, int64_t *to)
+{
+    if (args_number(text, to))
         return fail(r, TEXT_NOT_A_NUMBER, TEXT_ARGS(o->name, text));
     return 0;
 }
@@ -131,7 +136,7 @@ static int read_option(struct reader *r, const char *word)
     if (args_has(r->args, (enum option_id)id) && cli_options[id].kind != OPTION_IS_LIST &&
         cli_options[id].value)
         return fail(r, TEXT_TWICE, TEXT_ARGS(name));
-    r->args->given |= UINT32_C(1) << id;
+    r->args->given |= UINT64_C(1) << id;
     return put_option(r, &cli_options[id], text);
 }
 
@@ -188,12 +193,14 @@ static int unknown_in_group(const struct reader *r, const char *group)
 static const struct command *match(const struct reader *r, const char *const *words, size_t n,
                                    size_t *ret_used)
 {
+    const struct command *one = n ? command_find(words[0]) : NULL, *two = NULL;
+
     *ret_used = 1;
-    if (n > 1 && command_is_group(words[0])) {
+    if (n > 1 && command_is_group(words[0]))
+        two = command_find(arena_printf(r->arena, "%s %s", words[0], words[1]));
+    if (two || (n > 1 && !one && command_is_group(words[0])))
         *ret_used = 2;
-        return command_find(arena_printf(r->arena, "%s %s", words[0], words[1]));
-    }
-    return n ? command_find(words[0]) : NULL;
+    return two ? two : one;
 }
 
 /* Of what help is wanted: "holdfast app --help", "holdfast help app create". */

@@ -24,12 +24,16 @@ struct args {
     bool help, version;
     const char *words[ARGS_WORDS_MAX]; /* behind the command */
     size_t n_words;
-    uint32_t given; /* a bit an option */
+    uint64_t given; /* a bit an option */
 
     struct list hosts, rights, spaces, businesses; /* struct word */
+    struct list business_sets, operations;         /* struct word */
+    const char *signatures;                        /* "", or what stands behind "=" */
     const char *spec, *note, *what, *local;        /* local: its path, "" if none was given */
-    bool no_wait, wait, rotate, follow;
-    int64_t timeout_s, cloud, ttl_s, uses, lines;
+    const char *state, *text, *by, *user, *route;  /* NULL: not given */
+    bool no_wait, wait, rotate, follow, dry_run, idempotent, failed, open;
+    int64_t host_id, until_s, expect;
+    int64_t timeout_s, cloud, ttl_s, uses, lines, since_s, rate;
 
     char **settings; /* argv for config_load() */
     int n_settings;
@@ -39,6 +43,9 @@ static inline bool args_has(const struct args *args, enum option_id id)
 {
     return args->given >> id & 1;
 }
+
+/* Reads a whole number; -1: it is none. */
+int args_number(const char *text, int64_t *ret);
 
 int args_read(int argc, char *const *argv, enum lang lang, struct arena *a, struct args *ret,
               struct err *err);

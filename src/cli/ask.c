@@ -104,6 +104,10 @@ int ask_operation(const struct args *args, enum lang lang, struct arena *a,
     put_text(&json, "namespace", space);
     put_text(&json, "name", name);
     put_list(&json, "hosts", &args->hosts);
+    if (args_has(args, OPTION_EXPECT))
+        put_number(&json, "expect", args->expect);
+    put_text(&json, "dry_run", args->dry_run ? "true" : "false");
+    put_text(&json, "idempotent", args->idempotent ? "true" : "false");
     if (read_ask(&operation_ask_shape, &json, a, ret, err))
         return -1;
     if (!args_has(args, OPTION_SPEC))
@@ -157,23 +161,75 @@ int ask_logs(const struct args *args, enum lang lang, struct arena *a, struct lo
     return read_ask(&log_ask_shape, &json, a, ret, err);
 }
 
+int ask_events(const struct args *args, enum lang lang, int64_t now_s, struct arena *a,
+               struct event_ask *ret, struct err *err)
+{
+    const struct word *hosts = args->hosts.items, *spaces = args->spaces.items;
+    struct buf json = { 0 };
+
+    if (args->hosts.n > 1 || args->spaces.n > 1)
+        return text_err(err, ERR_INVALID, lang, TEXT_TWICE,
+                        TEXT_ARGS(args->hosts.n > 1 ? "host" : "namespace"));
+    buf_addc(&json, '{');
+    put_text(&json, "host", args->hosts.n ? hosts[0].text : "");
+    put_text(&json, "namespace", args->spaces.n ? spaces[0].text : "");
+    if (args_has(args, OPTION_SINCE))
+        put_number(&json, "since_s", now_s > args->since_s ? now_s - args->since_s : 0);
+    return read_ask(&event_ask_shape, &json, a, ret, err);
+}
+
 /* ---- apps and tokens ---- */
+
+/* One empty word is the empty list, which means all. */
+static void put_given(struct buf *b, const struct args *args, enum option_id id, const char *key,
+                      const struct list *list)
+{
+    const struct word *words = list->items;
+    const struct list none = { 0 };
+
+    if (args_has(args, id))
+        put_list(b, key, list->n == 1 && !*words[0].text ? &none : list);
+}
+
+int ask_permissions(const struct args *args, enum lang lang, struct arena *a,
+                    struct app_permissions *to, struct err *err)
+{
+    const char *signs = args_has(args, OPTION_SIGNATURES) ? args->signatures : "no";
+    struct buf json = { 0 };
+    int bad;
+
+    if (*signs && strcmp(signs, "yes") != 0 && strcmp(signs, "no") != 0)
+        return text_err(err, ERR_INVALID, lang, TEXT_NOT_YES_OR_NO, TEXT_ARGS("signatures", signs));
+    buf_addc(&json, '{');
+    put_given(&json, args, OPTION_RIGHT, "rights", &args->rights);
+    put_given(&json, args, OPTION_OPERATION, "operations", &args->operations);
+    put_given(&json, args, OPTION_NAMESPACE, "namespaces", &args->spaces);
+    put_given(&json, args, OPTION_BIZ, "businesses", &args->businesses);
+    put_given(&json, args, OPTION_BIZ_SET, "business_sets", &args->business_sets);
+    if (args_has(args, OPTION_RATE))
+        put_number(&json, "rate_per_second", args->rate);
+    if (args_has(args, OPTION_SIGNATURES))
+        put_text(&json, "signatures", strcmp(signs, "no") ? "true" : "false");
+    buf_addc(&json, '}');
+    bad = shape_read(&app_permissions_shape, buf_data(&json), json.len,
+                     SHAPE_STRICT | SHAPE_TEXT | SHAPE_OVERLAY, a, to, err);
+    buf_free(&json);
+    return bad ? err_set(err, err->code, "permissions.%s", err->text) : 0;
+}
 
 int ask_app(const struct args *args, enum lang lang, struct arena *a, struct app_ask *ret,
             struct err *err)
 {
     struct buf json = { 0 };
 
-    if (args->rotate && args->rights.n + args->spaces.n + args->businesses.n)
-        return text_err(err, ERR_INVALID, lang, TEXT_ROTATE_ALONE, NULL);
     buf_addc(&json, '{');
     put_text(&json, "code", args->words[0]);
-    buf_puts(&json, ",\"permissions\":{");
-    put_list(&json, "rights", &args->rights);
-    put_list(&json, "namespaces", &args->spaces);
-    put_list(&json, "businesses", &args->businesses);
-    buf_addc(&json, '}');
-    return read_ask(&app_ask_shape, &json, a, ret, err);
+    if (read_ask(&app_ask_shape, &json, a, ret, err) ||
+        ask_permissions(args, lang, a, &ret->permissions, err))
+        return -1;
+    if (args->rotate && !app_is_plain(&ret->permissions))
+        return text_err(err, ERR_INVALID, lang, TEXT_ROTATE_ALONE, NULL);
+    return 0;
 }
 
 int ask_token(const struct args *args, enum lang lang, struct arena *a, struct token_ask *ret,

@@ -8,6 +8,7 @@
 
 #include "cli/args.h"
 #include "model/app.h"
+#include "model/event.h"
 #include "model/host.h"
 #include "model/log.h"
 #include "model/task.h"
@@ -18,8 +19,12 @@ int ask_processes(const struct args *args, enum lang lang, struct arena *a, stru
                   struct err *err);
 int ask_logs(const struct args *args, enum lang lang, struct arena *a, struct log_ask *ret,
              struct err *err);
+int ask_events(const struct args *args, enum lang lang, int64_t now_s, struct arena *a,
+               struct event_ask *ret, struct err *err);
 int ask_app(const struct args *args, enum lang lang, struct arena *a, struct app_ask *ret,
             struct err *err);
+int ask_permissions(const struct args *args, enum lang lang, struct arena *a,
+                    struct app_permissions *to, struct err *err); /* changes what is said */
 int ask_token(const struct args *args, enum lang lang, struct arena *a, struct token_ask *ret,
               struct err *err);
 

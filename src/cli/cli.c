@@ -73,16 +73,38 @@ int cli_post(struct cli *cli, const char *path, const struct client_pair *query,
              const struct shape *ask_shape, const void *ask, const struct shape *shape, void *ret,
              struct err *err)
 {
+    return cli_send(cli, "POST", path, query, ask_shape, ask, shape, ret, err);
+}
+
+int cli_send(struct cli *cli, const char *method, const char *path, const struct client_pair *query,
+             const struct shape *ask_shape, const void *ask, const struct shape *shape, void *ret,
+             struct err *err)
+{
     struct client_answer answer;
     struct buf body = { 0 };
     int bad;
 
     if (open_client(cli, err))
         return -1;
-    shape_write(ask_shape, ask, &body);
-    bad = client_post(cli->client, path, query, &body, CLI_POST_MS, &answer, err);
+    if (ask_shape)
+        shape_write(ask_shape, ask, &body);
+    bad = client_send(cli->client, method, path, query, &body, CLI_POST_MS, &answer, err);
     buf_free(&body);
     return bad ? -1 : read_answer(cli, &answer, shape, &cli->arena, ret, err);
+}
+
+int cli_stream(struct cli *cli, const char *path, const struct client_pair *query,
+               const char *last_id, const struct client_sink *sink, struct err *err)
+{
+    struct client_answer answer;
+
+    if (open_client(cli, err) ||
+        client_stream(cli->client, path, query, last_id, sink, &answer, err))
+        return -1;
+    if (answer.status != 200)
+        return read_answer(cli, &answer, NULL, NULL, NULL, err);
+    buf_free(&answer.body);
+    return 0;
 }
 
 int cli_get_all(struct cli *cli, const char *path, struct client_pair *query,

@@ -43,6 +43,15 @@ int cli_post(struct cli *cli, const char *path, const struct client_pair *query,
              const struct shape *ask_shape, const void *ask, const struct shape *shape, void *ret,
              struct err *err);
 
+/* The same with another method; `ask_shape` NULL: without a body. */
+int cli_send(struct cli *cli, const char *method, const char *path, const struct client_pair *query,
+             const struct shape *ask_shape, const void *ask, const struct shape *shape, void *ret,
+             struct err *err);
+
+/* A stream (client.h), to its end.  `last_id` "": from now on. */
+int cli_stream(struct cli *cli, const char *path, const struct client_pair *query,
+               const char *last_id, const struct client_sink *sink, struct err *err);
+
 /* A list that comes in pages, whole: *ret is the list of the items of all of them.
  * `page` is a shape whose first field is the list and whose second is `next`; the
  * last pair of `query` is for `after`. */

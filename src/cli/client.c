@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/time.h"
 #include "cli/text.h"
 #include "model/duration.h"
 
@@ -20,12 +21,26 @@ struct client {
     struct buf body; /* of the answer that comes in */
     bool too_large;
     char why[CURL_ERROR_SIZE];
+    const struct client_sink *sink; /* of a stream; NULL: there is none */
+    int64_t heard_ms;               /* its last bytes */
 };
+
+static long status_of(const struct client *c)
+{
+    long status = 0;
+
+    curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
+    return status;
+}
 
 static size_t on_body(char *bytes, size_t one, size_t n, void *arg)
 {
     struct client *c = arg;
 
+    if (c->sink && status_of(c) == 200) {
+        c->heard_ms = clock_mono_ms(&clock_system);
+        return c->sink->fn(c->sink->arg, bytes, one * n) ? one * n : 0;
+    }
     c->too_large = c->body.len + one * n > CLIENT_BODY_MAX;
     if (c->too_large)
         return 0;
@@ -38,6 +53,8 @@ static int on_progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t d, curl
     struct client *c = arg;
 
     (void)a, (void)b, (void)d, (void)e;
+    if (c->sink && clock_mono_ms(&clock_system) - c->heard_ms > c->sink->silence_ms)
+        return 1;
     return c->config.is_over && c->config.is_over();
 }
 
@@ -224,32 +241,43 @@ static CURLcode perform(struct client *c)
     return curl_easy_perform(c->curl);
 }
 
-static int request(struct client *c, const char *path, const struct client_pair *query, bool post,
-                   int64_t timeout_ms, struct client_answer *ret, struct err *err)
+static void set_url(struct client *c, const char *path, const struct client_pair *query,
+                    int64_t timeout_ms)
 {
     struct buf url = { 0 };
-    CURLcode code;
-    long status = 0;
 
     buf_printf(&url, "%s%s", c->base, path);
     put_query(query, &url);
     curl_easy_setopt(c->curl, CURLOPT_URL, buf_text(&url));
     curl_easy_setopt(c->curl, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
     buf_free(&url);
+}
+
+static void take_answer(struct client *c, struct client_answer *ret)
+{
+    *ret = (struct client_answer){ (int)status_of(c), c->body };
+    c->body = (struct buf){ 0 };
+}
+
+static int request(struct client *c, const char *path, const struct client_pair *query, bool post,
+                   int64_t timeout_ms, struct client_answer *ret, struct err *err)
+{
+    CURLcode code;
+
+    set_url(c, path, query, timeout_ms);
     code = perform(c);
     if (is_lost(code) && !post && !c->too_large)
         code = perform(c);
     if (code)
         return fail(c, code, post, timeout_ms, err);
-    curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
-    *ret = (struct client_answer){ (int)status, c->body };
-    c->body = (struct buf){ 0 };
+    take_answer(c, ret);
     return 0;
 }
 
 int client_get(struct client *c, const char *path, const struct client_pair *query,
                int64_t timeout_ms, struct client_answer *ret, struct err *err)
 {
+    curl_easy_setopt(c->curl, CURLOPT_CUSTOMREQUEST, NULL);
     curl_easy_setopt(c->curl, CURLOPT_HTTPGET, 1L);
     curl_easy_setopt(c->curl, CURLOPT_FRESH_CONNECT, 0L);
     return request(c, path, query, false, timeout_ms, ret, err);
@@ -257,13 +285,58 @@ int client_get(struct client *c, const char *path, const struct client_pair *que
 
 /* On a connection of its own: one that was kept may be dead, and then libcurl would
  * send it again by itself. */
-int client_post(struct client *c, const char *path, const struct client_pair *query,
-                const struct buf *body, int64_t timeout_ms, struct client_answer *ret,
-                struct err *err)
+int client_send(struct client *c, const char *method, const char *path,
+                const struct client_pair *query, const struct buf *body, int64_t timeout_ms,
+                struct client_answer *ret, struct err *err)
 {
+    curl_easy_setopt(c->curl, CURLOPT_CUSTOMREQUEST, strcmp(method, "POST") ? method : NULL);
     curl_easy_setopt(c->curl, CURLOPT_POST, 1L);
     curl_easy_setopt(c->curl, CURLOPT_FRESH_CONNECT, 1L);
-    curl_easy_setopt(c->curl, CURLOPT_POSTFIELDS, buf_data(body));
+    curl_easy_setopt(c->curl, CURLOPT_POSTFIELDS, body->len ? buf_data(body) : "");
     curl_easy_setopt(c->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->len);
     return request(c, path, query, true, timeout_ms, ret, err);
+}
+
+static struct curl_slist *stream_headers(const struct client *c, const char *last_id)
+{
+    struct curl_slist *to = curl_slist_append(NULL, "Accept: text/event-stream");
+    struct buf line = { 0 };
+
+    for (const struct curl_slist *from = c->headers; from; from = from->next) {
+        if (strncmp(from->data, "Accept:", 7) != 0)
+            to = curl_slist_append(to, from->data);
+    }
+    if (*last_id) {
+        buf_printf(&line, "Last-Event-ID: %s", last_id);
+        to = curl_slist_append(to, buf_text(&line));
+        buf_free(&line);
+    }
+    if (!to)
+        abort();
+    return to;
+}
+
+/* On a connection of its own, which may hang for hours. */
+int client_stream(struct client *c, const char *path, const struct client_pair *query,
+                  const char *last_id, const struct client_sink *sink, struct client_answer *ret,
+                  struct err *err)
+{
+    struct curl_slist *headers = stream_headers(c, last_id);
+    CURLcode code;
+
+    curl_easy_setopt(c->curl, CURLOPT_CUSTOMREQUEST, NULL);
+    curl_easy_setopt(c->curl, CURLOPT_HTTPGET, 1L);
+    curl_easy_setopt(c->curl, CURLOPT_FRESH_CONNECT, 1L);
+    curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, headers);
+    set_url(c, path, query, 0);
+    c->sink = sink;
+    c->heard_ms = clock_mono_ms(&clock_system);
+    code = perform(c);
+    c->sink = NULL;
+    curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, c->headers);
+    curl_slist_free_all(headers);
+    if (code && !(code == CURLE_WRITE_ERROR && status_of(c) == 200)) /* the sink ended it */
+        return fail(c, code, false, sink->silence_ms, err);
+    take_answer(c, ret);
+    return 0;
 }

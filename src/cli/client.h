@@ -2,7 +2,7 @@
 /* client.h - requests to the server's /v1, over HTTP or its admin socket.
  *
  * One connection, kept between requests.  A GET whose connection breaks is sent once
- * more, a POST never: it may have been carried out.  No redirect is followed and no
+ * more, another never: it may have been carried out.  No redirect is followed and no
  * proxy of the environment used: the secret goes to the server that was named.
  *
  * Failures are ERR_UNAVAILABLE where trying again may help, and name the address. */
@@ -49,8 +49,20 @@ void client_escape(struct buf *b, const char *text);
 /* `query` ends with a NULL key, and may be NULL. */
 int client_get(struct client *c, const char *path, const struct client_pair *query,
                int64_t timeout_ms, struct client_answer *ret, struct err *err);
-int client_post(struct client *c, const char *path, const struct client_pair *query,
-                const struct buf *body, int64_t timeout_ms, struct client_answer *ret,
-                struct err *err);
+int client_send(struct client *c, const char *method, const char *path,
+                const struct client_pair *query, const struct buf *body, int64_t timeout_ms,
+                struct client_answer *ret, struct err *err); /* POST, PUT, DELETE */
+
+/* A stream of server-sent events, until either side ends it: the bytes go to the sink as they
+ * come, whose false ends it too; so does a server that is silent for too long.  What is not
+ * status 200 is an answer like others. */
+struct client_sink {
+    bool (*fn)(void *arg, const char *bytes, size_t n);
+    void *arg;
+    int64_t silence_ms;
+};
+int client_stream(struct client *c, const char *path, const struct client_pair *query,
+                  const char *last_id, const struct client_sink *sink, struct client_answer *ret,
+                  struct err *err);
 
 #endif

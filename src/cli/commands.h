@@ -23,6 +23,10 @@ enum option_id {
     OPTION_RIGHT,
     OPTION_NAMESPACE,
     OPTION_BIZ,
+    OPTION_BIZ_SET,
+    OPTION_OPERATION,
+    OPTION_RATE,
+    OPTION_SIGNATURES,
     OPTION_ROTATE,
     OPTION_CLOUD,
     OPTION_TTL,
@@ -31,6 +35,19 @@ enum option_id {
     OPTION_LINES,
     OPTION_COMMAND,
     OPTION_FOLLOW,
+    OPTION_SINCE,
+    OPTION_UNTIL,
+    OPTION_HOST_ID,
+    OPTION_STATE,
+    OPTION_MATCH,
+    OPTION_DRY_RUN,
+    OPTION_BY,
+    OPTION_USER,
+    OPTION_ROUTE,
+    OPTION_EXPECT,
+    OPTION_IDEMPOTENT,
+    OPTION_FAILED,
+    OPTION_OPEN,
     /* From here on every command has them. */
     OPTION_SERVER,
     OPTION_SOCKET,
@@ -74,7 +91,7 @@ struct command {
     const char *name; /* "ps", "app create" */
     const char *words;
     size_t words_min, words_max;
-    uint32_t options; /* a bit each, without the global ones */
+    uint64_t options; /* a bit each, without the global ones */
     enum text help;
     int op; /* enum proc_op; -1: no operation */
 

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "base/sys.h"
 #include "cli/ask.h"
 #include "cli/local_link.h"
-#include "cli/nearest.h"
 #include "model/host.h"
 
 const char *local_path(const struct args *args, const struct cli_settings *s)

@@ -38,6 +38,13 @@ static const char *label(const struct refusal_error *e, int status, enum lang la
     return copy;
 }
 
+bool refusal_is_translated(const char *text)
+{
+    while (*text && !((unsigned char)*text & 0x80))
+        text++;
+    return *text;
+}
+
 /* A message in English only is told with what its number means in Chinese. */
 static const char *message(const struct refusal_error *e, enum lang lang, struct arena *a)
 {
@@ -48,6 +55,8 @@ static const char *message(const struct refusal_error *e, enum lang lang, struct
         return *e->message ? e->message : known;
     if (!*e->message)
         return known;
+    if (refusal_is_translated(e->message))
+        return e->message;
     text_put(&b, lang, TEXT_WITH_DETAIL, TEXT_ARGS(known, e->message));
     copy = arena_strdup(a, buf_text(&b));
     buf_free(&b);
@@ -81,7 +90,8 @@ int refusal_read(const struct client_answer *answer, const char *address, const 
     if (answer->status == 401)
         return text_err(err, ERR_DENIED, lang, TEXT_WRONG_SECRET, TEXT_ARGS(app, text, name));
     if (answer->status == 403)
-        return text_err(err, ERR_DENIED, lang, TEXT_NOT_ALLOWED, TEXT_ARGS(text, name));
+        return text_err(err, ERR_DENIED, lang, TEXT_NOT_ALLOWED, /* which says what it means */
+                        TEXT_ARGS(*ret->error.message ? ret->error.message : text, name));
     return text_err(err, answer->status == 503 ? ERR_UNAVAILABLE : ERR_CONFLICT, lang, TEXT_REFUSED,
                     TEXT_ARGS(text, name));
 }

@@ -22,6 +22,9 @@ extern const struct shape refusal_shape;
 int refusal_read(const struct client_answer *answer, const char *address, const char *app,
                  enum lang lang, struct arena *a, struct refusal *ret, struct err *err);
 
+/* Whether the server told it in another language than English. */
+bool refusal_is_translated(const char *text);
+
 /* The same of a failure of our own, for --json. */
 struct refusal refusal_of(const struct err *err);
 

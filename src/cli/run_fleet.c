@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run_fleet.c - what there is: status, ps, host list and remove. */
+/* run_fleet.c - what there is: status and ps.  (Hosts: run_inventory.c.) */
 #include "base/mem.h"
 #include "cli/ask.h"
 #include "cli/local.h"
@@ -133,71 +133,5 @@ int run_ps(struct cli *cli, struct err *err)
         views_process_add(&t, cli->lang, &p[i], now_s(cli));
     table_put(&t, &cli->out);
     table_done(&t);
-    return CLI_OK;
-}
-
-/* ---- host list ---- */
-
-static const struct column host_columns[] = {
-    { TEXT_HOST, false }, { TEXT_NAME, false },      { TEXT_STATE, false },   { TEXT_SINCE, true },
-    { TEXT_BIZ, true },   { TEXT_RUNNING_OF, true }, { TEXT_VERSION, false }, { TEXT_AGENT, false },
-};
-
-static void add_host(struct cli *cli, struct table *t, const struct host_view *h)
-{
-    table_add(t, STYLE_PLAIN, views_host(&t->arena, h->agent_id, h->cloud_id, h->ip));
-    table_add(t, STYLE_PLAIN, h->hostname);
-    table_add_text(t, h->online ? STYLE_GOOD : STYLE_BAD, cli->lang,
-                   h->online ? TEXT_ONLINE : TEXT_OFFLINE);
-    table_add(t, STYLE_PLAIN,
-              h->since_s > 0 ? cli_duration(cli, (now_s(cli) - h->since_s) * 1000) : "");
-    table_add_number(t, h->biz_id);
-    table_add(t, STYLE_PLAIN,
-              arena_printf(&t->arena, "%lld/%lld", (long long)h->running, (long long)h->processes));
-    table_add(t, STYLE_PLAIN, h->version);
-    table_add(t, STYLE_PLAIN, h->agent_id);
-}
-
-int run_host_list(struct cli *cli, struct err *err)
-{
-    struct client_pair query[] = { { "limit", "1000" }, { "after", NULL }, { 0 } };
-    struct host_page page = { .next = "" };
-    const struct host_view *h;
-    struct table t;
-
-    if (cli_get_all(cli, "/v1/hosts", query, &host_page_shape, &page.hosts, err))
-        return -1;
-    if (cli->settings.json) {
-        cli_json(cli, &host_page_shape, &page);
-        return CLI_OK;
-    }
-    if (!page.hosts.n) {
-        if (!cli->settings.quiet)
-            out_line(&cli->out, TEXT_NO_HOSTS, NULL);
-        return CLI_OK;
-    }
-    h = page.hosts.items;
-    table_init(&t, host_columns, ARRAY_LEN(host_columns));
-    for (size_t i = 0; i < page.hosts.n; i++)
-        add_host(cli, &t, &h[i]);
-    table_put(&t, &cli->out);
-    table_done(&t);
-    return CLI_OK;
-}
-
-int run_host_remove(struct cli *cli, struct err *err)
-{
-    const struct host_remove_ask ask = { cli->args.words[0] };
-    struct host_view host;
-
-    if (cli_post(cli, "/v1/hosts/remove", NULL, &host_remove_ask_shape, &ask, &host_view_shape,
-                 &host, err))
-        return -1;
-    if (cli->settings.json)
-        cli_json(cli, &host_view_shape, &host);
-    else if (!cli->settings.quiet)
-        out_line(&cli->out, TEXT_HOST_REMOVED,
-                 TEXT_ARGS(views_host(&cli->arena, host.agent_id, host.cloud_id, host.ip),
-                           host.agent_id));
     return CLI_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* run_task.c - operations and what becomes of them. */
+#include "base/mem.h"
 #include "cli/ask.h"
 #include "cli/local.h"
 #include "cli/run.h"
@@ -125,6 +126,15 @@ static int no_targets(struct cli *cli)
     return CLI_SOME_FAILED;
 }
 
+/* What to do about a process that no host knows is for us to say: it takes options of ours. */
+static int say_how(struct cli *cli, struct err *err)
+{
+    if (!cli->refused || cli->refusal.error.number != ERR_NOT_FOUND || cli->args.hosts.n)
+        return -1;
+    return text_err(err, ERR_NOT_FOUND, cli->lang, TEXT_NO_TARGETS,
+                    TEXT_ARGS(cli->args.command->name, cli->args.words[0]));
+}
+
 static int show_begun(struct cli *cli, const struct operation_view *made)
 {
     if (cli->settings.json) {
@@ -139,16 +149,77 @@ static int show_begun(struct cli *cli, const struct operation_view *made)
     return CLI_OK;
 }
 
+/* ---- what it would be ---- */
+
+static const struct column target_columns[] = {
+    { TEXT_HOST, false },
+    { TEXT_STATE, false },
+    { TEXT_TEXT, false, .wraps = true },
+};
+
+static void put_target(struct cli *cli, struct table *t, const struct operation_target *g)
+{
+    bool is_known = *g->agent_id;
+
+    table_add(t, STYLE_PLAIN,
+              is_known ? views_host(&t->arena, g->agent_id, g->cloud_id, g->ip) : g->key);
+    table_add_text(t, g->online ? STYLE_GOOD : STYLE_DIM, cli->lang,
+                   g->online ? TEXT_ONLINE : TEXT_OFFLINE);
+    if (g->code)
+        table_add(t, STYLE_BAD, arena_printf(&t->arena, "%lld %s", (long long)g->code, g->text));
+    else
+        table_add_text(t, STYLE_PLAIN, cli->lang, TEXT_WOULD_TRY);
+}
+
+static int show_dry_run(struct cli *cli, const struct operation_view *made)
+{
+    const struct operation_target *targets = made->targets.items;
+    bool is_well = true;
+    struct table t;
+
+    table_init(&t, target_columns, ARRAY_LEN(target_columns));
+    for (size_t i = 0; i < made->targets.n; i++) {
+        put_target(cli, &t, &targets[i]);
+        is_well = is_well && !targets[i].code;
+    }
+    if (cli->settings.json) {
+        cli_json(cli, &operation_view_shape, made);
+    } else {
+        out_line(
+            &cli->out, TEXT_DRY_RUN,
+            TEXT_ARGS(cli->args.command->name, cli->args.words[0], cli_count(cli, made->items)));
+        table_put(&t, &cli->out);
+    }
+    table_done(&t);
+    return is_well ? CLI_OK : CLI_SOME_FAILED;
+}
+
+/* What only a server can do. */
+static int check_local(struct cli *cli, struct err *err)
+{
+    static const enum option_id ids[] = { OPTION_EXPECT, OPTION_DRY_RUN, OPTION_IDEMPOTENT };
+
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        if (args_has(&cli->args, ids[i]))
+            return text_err(err, ERR_INVALID, cli->lang, TEXT_LOCAL_NEEDS_SERVER,
+                            TEXT_ARGS(cli_options[ids[i]].name));
+    }
+    return 0;
+}
+
 /* The agent of this host keeps no tasks: who waits for one has its connection open. */
 static int run_local(struct cli *cli, struct watch *w, struct err *err)
 {
+    if (check_local(cli, err))
+        return -1;
     w->label = cli->args.command->name;
     for (size_t i = 0; i < cli->args.n_words; i++)
         w->label = arena_printf(&cli->arena, "%s %s", w->label, cli->args.words[i]);
     if (local_operate(cli, w, err))
         return err_wrap(err, "%s", w->label);
     if (cli->args.no_wait && w->end == WATCH_DONE)
-        return show_begun(cli, &(struct operation_view){ w->task_id, w->task.total });
+        return show_begun(
+            cli, &(struct operation_view){ .task_id = w->task_id, .items = w->task.total });
     return show_end(cli, w);
 }
 
@@ -160,10 +231,13 @@ int run_operation(struct cli *cli, struct err *err)
 
     if (cli->local)
         return run_local(cli, &w, err);
-    if (ask_operation(&cli->args, cli->lang, &cli->arena, &ask, err) ||
-        cli_post(cli, "/v1/operations", NULL, &operation_ask_shape, &ask, &operation_view_shape,
-                 &made, err))
+    if (ask_operation(&cli->args, cli->lang, &cli->arena, &ask, err))
         return -1;
+    if (cli_post(cli, "/v1/operations", NULL, &operation_ask_shape, &ask, &operation_view_shape,
+                 &made, err))
+        return say_how(cli, err);
+    if (made.dry_run)
+        return show_dry_run(cli, &made);
     if (!made.items)
         return no_targets(cli);
     if (!cli->args.no_wait) {
@@ -174,6 +248,36 @@ int run_operation(struct cli *cli, struct err *err)
     return show_begun(cli, &made);
 }
 
+static int64_t count_cancelled(const struct task_view *task)
+{
+    const struct task_code_view *codes = task->codes.items;
+
+    for (size_t i = 0; i < task->codes.n; i++) {
+        if (codes[i].code == CODE_CANCELLED)
+            return codes[i].count;
+    }
+    return 0;
+}
+
+static void put_cancel(struct cli *cli, const struct task_view *t)
+{
+    struct buf date = { 0 };
+
+    if (!t->cancelled_ms)
+        return;
+    duration_put_date(&date, t->cancelled_ms / 1000);
+    out_line(
+        &cli->out, TEXT_TASK_CANCEL_ASKED,
+        TEXT_ARGS(buf_text(&date), cli_count(cli, count_cancelled(t)), cli_count(cli, t->total)));
+    buf_free(&date);
+}
+
+/* Which app, and for whom. */
+static const char *caller(struct arena *a, const char *app, const char *user)
+{
+    return *user ? arena_printf(a, "%s (%s)", app, user) : app;
+}
+
 static void put_task(struct cli *cli, const struct task_view *t)
 {
     struct buf date = { 0 };
@@ -181,16 +285,33 @@ static void put_task(struct cli *cli, const struct task_view *t)
     duration_put_date(&date, t->created_ms / 1000);
     out_line(&cli->out, TEXT_TASK_STATE,
              TEXT_ARGS(t->task_id, cli_count(cli, t->total - t->left), cli_count(cli, t->left),
-                       cli_count(cli, t->failed), buf_text(&date), *t->user ? t->user : t->app));
-    put_items(cli, t, false);
+                       cli_count(cli, t->failed), buf_text(&date),
+                       caller(&cli->arena, t->app, t->user)));
+    put_cancel(cli, t);
+    put_items(cli, t, cli->args.failed);
     buf_free(&date);
+}
+
+/* Only what is shown is asked for: there may be 50,000. */
+static int get_task(struct cli *cli, const char *id, struct task_view *ret, struct err *err)
+{
+    const struct client_pair query[] = { { "items", cli->args.failed ? "failed" : NULL }, { 0 } };
+    struct buf path = { 0 };
+    int bad;
+
+    buf_puts(&path, "/v1/tasks/");
+    client_escape(&path, id);
+    bad =
+        cli_get(cli, buf_text(&path), query, CLI_TASK_MS, &task_view_shape, &cli->arena, ret, err);
+    buf_free(&path);
+    return bad;
 }
 
 static int look_at_task(struct cli *cli, const char *id, struct err *err)
 {
     struct task_view task;
 
-    if (watch_look(cli, id, CLI_TASK_MS, &cli->arena, &task, err))
+    if (get_task(cli, id, &task, err))
         return -1;
     if (cli->settings.json)
         cli_json(cli, &task_view_shape, &task);
@@ -211,4 +332,116 @@ int run_task(struct cli *cli, struct err *err)
     w.label = arena_strdup(&cli->arena, buf_text(&label));
     buf_free(&label);
     return wait_and_show(cli, &w, err);
+}
+
+/* ---- all of them ---- */
+
+static const struct column task_columns[] = {
+    { TEXT_TASK, false },  { TEXT_CREATED, false }, { TEXT_APP, false, .goes = 1 },
+    { TEXT_WHAT, false },  { TEXT_ENDED, true },    { TEXT_FAILED, true },
+    { TEXT_STATE, false },
+};
+
+static void add_line(struct cli *cli, struct table *t, const struct task_line *line)
+{
+    struct buf date = { 0 };
+    enum text state = line->left ? TEXT_WAITING : line->cancelled ? TEXT_CANCELLED : TEXT_DONE;
+
+    duration_put_date(&date, line->created_ms / 1000);
+    table_add(t, STYLE_PLAIN, line->task_id);
+    table_add(t, STYLE_PLAIN, buf_text(&date));
+    table_add(t, STYLE_PLAIN, caller(&t->arena, line->app, line->user));
+    table_add(t, STYLE_PLAIN,
+              arena_printf(&t->arena, "%s %s/%s", why_op_name(line->op, cli->lang), line->space,
+                           line->name));
+    table_add(t, STYLE_PLAIN,
+              arena_printf(&t->arena, "%lld/%lld", (long long)(line->total - line->left),
+                           (long long)line->total));
+    table_add(t, line->failed ? STYLE_BAD : STYLE_PLAIN,
+              arena_printf(&t->arena, "%lld", (long long)line->failed));
+    table_add_text(t, STYLE_PLAIN, cli->lang, state);
+    buf_free(&date);
+}
+
+static void put_lines(struct cli *cli, const struct task_page *page)
+{
+    const struct task_line *lines = page->tasks.items;
+    struct table t;
+
+    table_init(&t, task_columns, ARRAY_LEN(task_columns));
+    for (size_t i = 0; i < page->tasks.n; i++)
+        add_line(cli, &t, &lines[i]);
+    if (t.n_cells)
+        table_put(&t, &cli->out);
+    else
+        out_line(&cli->out, TEXT_NO_TASKS, NULL);
+    table_done(&t);
+}
+
+/* The last ones; there may be a week of them. */
+int run_task_list(struct cli *cli, struct err *err)
+{
+    const struct args *args = &cli->args;
+    int64_t since_s = clock_wall_ms(cli->clock) / 1000 - args->since_s;
+    const struct client_pair query[] = {
+        { "app", args->by },
+        { "open", args->open ? "true" : NULL },
+        { "since_s",
+          args_has(args, OPTION_SINCE) ? cli_count(cli, since_s > 0 ? since_s : 0) : NULL },
+        { "limit", args_has(args, OPTION_LINES) ? cli_count(cli, args->lines) : NULL },
+        { 0 },
+    };
+    struct task_page page;
+
+    if (cli_get(cli, "/v1/tasks", query, CLI_GET_MS, &task_page_shape, &cli->arena, &page, err))
+        return -1;
+    if (cli->settings.json)
+        cli_json(cli, &task_page_shape, &page);
+    else
+        put_lines(cli, &page);
+    return CLI_OK;
+}
+
+/* ---- cancelling ---- */
+
+/* How long agents may take to say what they had not begun. */
+enum { CANCEL_WAIT_MS = 2000 };
+
+/* The server's answer comes before the agents'; it stands if they, or it, can not be asked. */
+static void await_agents(struct cli *cli, struct task_view *task)
+{
+    struct watch w = { .task_id = task->task_id, .timeout_ms = CANCEL_WAIT_MS };
+    struct buf label = { 0 };
+    struct err ignored;
+
+    if (!task->left || !task->cancelled_ms)
+        return;
+    text_put(&label, cli->lang, TEXT_TASK_LABEL, TEXT_ARGS(task->task_id));
+    w.label = buf_text(&label);
+    if (watch_task(cli, &w, &ignored) == 0) {
+        shape_copy(&task_view_shape, &w.task, &cli->arena, task);
+        arena_free(&w.arena);
+    }
+    buf_free(&label);
+}
+
+int run_task_cancel(struct cli *cli, struct err *err)
+{
+    const struct task_ref ask = { cli->args.words[0] };
+    struct task_view task;
+
+    if (cli_post(cli, "/v1/tasks/cancel", NULL, &task_ref_shape, &ask, &task_view_shape, &task,
+                 err))
+        return -1;
+    await_agents(cli, &task);
+    if (cli->settings.json)
+        cli_json(cli, &task_view_shape, &task);
+    else
+        out_line(&cli->out,
+                 !task.cancelled_ms ? TEXT_TASK_HAD_ENDED
+                 : task.left        ? TEXT_TASK_CANCELLED
+                                    : TEXT_TASK_CANCELLED_ALL,
+                 TEXT_ARGS(task.task_id, cli_count(cli, count_cancelled(&task)),
+                           cli_count(cli, task.total), cli_count(cli, task.left)));
+    return CLI_OK;
 }

@@ -9,12 +9,14 @@
 #include "cli/views.h"
 #include "cli/width.h"
 #include "model/duration.h"
+#include "model/explain.h"
 
 enum { INDENT = 2, GAP = 2 };
 
 struct block {
     struct cli *cli;
     const struct process_view *process;
+    const struct list *operations; /* struct explain_operation */
     int64_t now_s;
     size_t labels; /* columns of the widest */
 };
@@ -28,12 +30,13 @@ static void put_wrapped(struct block *b, size_t column, enum style style, const 
 
 /* ---- facts ---- */
 
-static const enum text labels[] = {
-    TEXT_FACT_STATE,    TEXT_FACT_WANTED,    TEXT_FACT_HOSTED,   TEXT_FACT_PID,    TEXT_FACT_EXIT,
-    TEXT_FACT_RESTARTS, TEXT_FACT_INSTANCES, TEXT_FACT_TRIES,    TEXT_FACT_NEXT,   TEXT_FACT_FAILED,
-    TEXT_FACT_SENTENCE, TEXT_FACT_OUTPUT,    TEXT_FACT_NEXT_RUN, TEXT_FACT_RUNS,   TEXT_FACT_USE,
-    TEXT_FACT_LIMIT,    TEXT_FACT_VERSION,   TEXT_FACT_HEALTH,   TEXT_FACT_CONFIG, TEXT_FACT_WAITS
-};
+static const enum text labels[] = { TEXT_FACT_STATE,     TEXT_FACT_WANTED,   TEXT_FACT_HOSTED,
+                                    TEXT_FACT_PID,       TEXT_FACT_EXIT,     TEXT_FACT_RESTARTS,
+                                    TEXT_FACT_INSTANCES, TEXT_FACT_TRIES,    TEXT_FACT_NEXT,
+                                    TEXT_FACT_FAILED,    TEXT_FACT_SENTENCE, TEXT_FACT_OUTPUT,
+                                    TEXT_FACT_NEXT_RUN,  TEXT_FACT_RUNS,     TEXT_FACT_USE,
+                                    TEXT_FACT_LIMIT,     TEXT_FACT_VERSION,  TEXT_FACT_HEALTH,
+                                    TEXT_FACT_CONFIG,    TEXT_FACT_WAITS,    TEXT_FACT_OPERATIONS };
 
 static size_t widest_label(enum lang lang)
 {
@@ -319,6 +322,38 @@ static void put_runs(struct block *b)
     }
 }
 
+/* ---- what was asked of it ---- */
+
+static const char *operation_result(struct block *b, const struct explain_operation *o)
+{
+    const struct code_info *info = code_get((int)o->code);
+
+    if (o->code == CODE_WAITING)
+        return text_get(b->cli->lang, TEXT_WAITING);
+    if (o->code == CODE_OK)
+        return text_get(b->cli->lang, TEXT_FACT_RUN_WELL);
+    return fill(b, TEXT_FACT_RUN_FAILED,
+                TEXT_ARGS(info->number == o->code ? info->text[b->cli->lang] : o->text,
+                          cli_count(b->cli, o->code)));
+}
+
+static void put_operations(struct block *b)
+{
+    const struct explain_operation *o = b->operations->items;
+
+    for (size_t i = 0; i < b->operations->n; i++) {
+        if (i == 0)
+            put_label(b, TEXT_FACT_OPERATIONS);
+        else
+            out_blanks(&b->cli->out, INDENT + b->labels + GAP);
+        put_wrapped(b, INDENT + b->labels + GAP, STYLE_PLAIN,
+                    arena_printf(&b->cli->arena, "%s  %s  %s  %s  %s",
+                                 date(b, o[i].created_ms / 1000),
+                                 why_op_name(o[i].op, b->cli->lang), operation_result(b, &o[i]),
+                                 *o[i].user ? o[i].user : o[i].app, o[i].task_id));
+    }
+}
+
 /* ---- a process ---- */
 
 static bool is_well(const struct process_view *p)
@@ -326,9 +361,10 @@ static bool is_well(const struct process_view *p)
     return p->online && !why_is_trouble(&p->view);
 }
 
-static void put_process(struct cli *cli, const struct process_view *p, int64_t now_s)
+static void put_process(struct cli *cli, const struct explanation *e, int64_t now_s)
 {
-    struct block b = { cli, p, now_s, widest_label(cli->lang) };
+    const struct process_view *p = &e->process;
+    struct block b = { cli, p, &e->operations, now_s, widest_label(cli->lang) };
     const char *host = views_host(&cli->arena, p->agent_id, p->cloud_id, p->ip);
     const char *name = arena_printf(&cli->arena, "%s/%s", p->view.space, p->view.name);
 
@@ -346,6 +382,7 @@ static void put_process(struct cli *cli, const struct process_view *p, int64_t n
     put_runs(&b);
     put_failure(&b);
     put_output(&b);
+    put_operations(&b);
 }
 
 static int none(struct cli *cli)
@@ -358,13 +395,61 @@ static int none(struct cli *cli)
     return CLI_SOME_FAILED;
 }
 
+/* The agent of this host knows what it runs, and not who asked for it. */
+static int get_local(struct cli *cli, const struct process_ask *ask, struct list *ret,
+                     struct err *err)
+{
+    struct explanation *all;
+    struct list processes;
+    const struct process_view *p;
+
+    if (cli_get_processes(cli, ask, &processes, err))
+        return -1;
+    if (!cli->settings.json)
+        local_name_hosts(cli, &processes);
+    p = processes.items;
+    all = arena_alloc(&cli->arena, (processes.n + 1) * sizeof(*all));
+    for (size_t i = 0; i < processes.n; i++)
+        all[i].process = p[i];
+    *ret = (struct list){ all, processes.n };
+    return 0;
+}
+
+static int get_all(struct cli *cli, const struct process_ask *ask, struct list *ret,
+                   struct err *err)
+{
+    struct client_pair query[] = { { "namespace", ask->space },
+                                   { "name", ask->name },
+                                   { "host", ask->host },
+                                   { "after", "" },
+                                   { 0 } };
+
+    if (cli->local)
+        return get_local(cli, ask, ret, err);
+    return cli_get_all(cli, "/v1/explain", query, &explain_page_shape, ret, err);
+}
+
+/* Without a server it is as `ps` has it. */
+static void put_json(struct cli *cli, const struct list *all)
+{
+    const struct explanation *e = all->items;
+    struct process_view *views = arena_alloc(&cli->arena, (all->n + 1) * sizeof(*views));
+
+    for (size_t i = 0; i < all->n; i++)
+        views[i] = e[i].process;
+    if (cli->local)
+        cli_json(cli, &process_page_shape, &(struct process_page){ { views, all->n }, "" });
+    else
+        cli_json(cli, &explain_page_shape, &(struct explain_page){ *all, "" });
+}
+
 /* All as it should be, as far as anybody knows: then 0. */
 int run_why(struct cli *cli, struct err *err)
 {
     int64_t now_s = clock_wall_ms(cli->clock) / 1000;
-    struct process_page page = { .next = "" };
-    const struct process_view *p;
+    const struct explanation *e;
     struct process_ask ask;
+    struct list all;
     bool well = true;
 
     if (ask_processes(&cli->args, cli->lang, &cli->arena, &ask, err))
@@ -372,19 +457,18 @@ int run_why(struct cli *cli, struct err *err)
     if (!*ask.name)
         return text_err(err, ERR_INVALID, cli->lang, TEXT_NOT_A_PROCESS,
                         TEXT_ARGS(cli->args.words[0]));
-    if (cli_get_processes(cli, &ask, &page.processes, err))
+    if (get_all(cli, &ask, &all, err))
         return -1;
-    p = page.processes.items;
-    for (size_t i = 0; i < page.processes.n; i++)
-        well = is_well(&p[i]) && well;
+    e = all.items;
+    for (size_t i = 0; i < all.n; i++)
+        well = is_well(&e[i].process) && well;
     if (cli->settings.json)
-        cli_json(cli, &process_page_shape, &page);
-    else if (!page.processes.n)
+        put_json(cli, &all);
+    else if (!all.n)
         return none(cli);
-    local_name_hosts(cli, &page.processes);
-    for (size_t i = 0; i < page.processes.n && !cli->settings.json; i++) {
+    for (size_t i = 0; i < all.n && !cli->settings.json; i++) {
         out_puts(&cli->out, i ? "\n" : "");
-        put_process(cli, &p[i], now_s);
+        put_process(cli, &e[i], now_s);
     }
-    return well && page.processes.n ? CLI_OK : CLI_SOME_FAILED;
+    return well && all.n ? CLI_OK : CLI_SOME_FAILED;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/refusal.h"
 #include "model/duration.h"
 
 static const struct column process_columns[] = {
@@ -182,7 +183,7 @@ static void put_done(struct buf *b, enum lang lang, const struct proc_view *v)
         why_write(v, lang, v->report_s, b);
 }
 
-/* The server's text is English; what the code means is said in the caller's language. */
+/* A text that the server has in English only is told with what its code means. */
 static void add_text(struct table *t, enum lang lang, const struct task_item_view *item)
 {
     const char *known = code_get((int)item->code)->text[lang];
@@ -192,7 +193,7 @@ static void add_text(struct table *t, enum lang lang, const struct task_item_vie
         put_done(&b, lang, &item->view);
     else if (!*item->text)
         buf_puts(&b, known);
-    else if (lang == LANG_EN)
+    else if (lang == LANG_EN || refusal_is_translated(item->text))
         buf_puts(&b, item->text);
     else
         text_put(&b, lang, TEXT_WITH_DETAIL, TEXT_ARGS(known, item->text));

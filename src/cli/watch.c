@@ -30,8 +30,8 @@ static int64_t now(const struct state *s)
     return clock_mono_ms(s->cli->clock);
 }
 
-int watch_look(struct cli *cli, const char *task_id, int64_t timeout_ms, struct arena *a,
-               struct task_view *ret, struct err *err)
+static int get_task(struct cli *cli, const char *task_id, int64_t timeout_ms, struct arena *a,
+                    struct task_view *ret, struct err *err)
 {
     struct buf path = { 0 };
     int bad;
@@ -108,7 +108,7 @@ static int look(struct state *s, struct err *err)
         limit = LOOK_MIN_MS;
     if (limit > CLI_TASK_MS)
         limit = CLI_TASK_MS;
-    if (watch_look(s->cli, s->w->task_id, limit, &a, &task, err)) {
+    if (get_task(s->cli, s->w->task_id, limit, &a, &task, err)) {
         arena_free(&a);
         return -1;
     }

@@ -28,8 +28,4 @@ struct watch {
 /* On failure there is nothing to free; else arena_free(&w->arena) is the caller's. */
 int watch_task(struct cli *cli, struct watch *w, struct err *err);
 
-/* One look at a task, without a wait. */
-int watch_look(struct cli *cli, const char *task_id, int64_t timeout_ms, struct arena *a,
-               struct task_view *ret, struct err *err);
-
 #endif

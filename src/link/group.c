@@ -17,5 +17,5 @@ static const struct field ref_fields[] = {
     { "id", .type = FIELD_INT, AT(group_ref, id), .flags = FIELD_REQUIRED, .doc = "that `group` had" },
     { 0 },
 };
-const struct shape message_group_ref_shape = { "group ref", sizeof(struct message_group_ref), ref_fields };
+const struct shape message_group_ref_shape = { "group_ref", sizeof(struct message_group_ref), ref_fields };
 /* clang-format on */

@@ -3,6 +3,7 @@
 #include "link/message.h"
 
 #include "base/mem.h"
+#include "link/cancel.h"
 #include "link/group.h"
 #include "link/join.h"
 #include "link/output.h"
@@ -32,6 +33,16 @@ static const struct field hello_fields[] = {
       .doc = "of the host" },
     { "digest", .type = FIELD_STR, AT(hello, digest), .max = ID_MAX_BYTES, .doc = "of all its processes" },
     { "agent_ms", .type = FIELD_INT, AT(hello, agent_ms), .doc = "its monotonic clock" },
+    { "os", .type = FIELD_STR, AT(hello, os), .max = ID_MAX_BYTES, .check = rule_line, .flags = FIELD_OMIT_EMPTY,
+      .doc = "of the host, `linux`" },
+    { "arch", .type = FIELD_STR, AT(hello, arch), .max = ID_MAX_BYTES, .check = rule_line, .flags = FIELD_OMIT_EMPTY,
+      .doc = "of the host, `x86_64` and the like" },
+    { "cpus", .type = FIELD_INT, AT(hello, cpus), .max = INT32_MAX, .flags = FIELD_OMIT_EMPTY,
+      .doc = "processors of the host" },
+    { "mem_bytes", .type = FIELD_INT, AT(hello, mem_bytes), .max = INT64_MAX, .flags = FIELD_OMIT_EMPTY,
+      .doc = "memory of the host" },
+    { "started_s", .type = FIELD_INT, AT(hello, started_s), .max = INT64_MAX, .flags = FIELD_OMIT_EMPTY,
+      .doc = "when the agent began, seconds since 1970" },
     { 0 },
 };
 const struct shape message_hello_shape = { "hello", sizeof(struct message_hello), hello_fields };
@@ -64,9 +75,23 @@ static const struct field command_fields[] = {
     { "meta", .type = FIELD_OBJ, AT(command, meta), .flags = FIELD_REQUIRED, .sub = &proc_meta_shape,
       .doc = "which process" },
     { "spec", .type = FIELD_OBJ, AT(command, spec), .sub = &proc_spec_shape, .doc = "how it is run" },
+    { "only_if_hosted", .type = FIELD_BOOL, AT(command, only_if_hosted), .flags = FIELD_OMIT_EMPTY,
+      .doc = "host it with this spec if it is hosted, else leave it as it is" },
     { 0 },
 };
 const struct shape message_command_shape = { "command", sizeof(struct message_command), command_fields };
+
+static const struct field cancel_fields[] = {
+    { "task", .type = FIELD_STR, AT(cancel, task), .flags = FIELD_REQUIRED, .min = 1, .max = TASK_MAX_BYTES,
+      .check = rule_line, .doc = "with `item`: which command" },
+    { "item", .type = FIELD_INT, AT(cancel, item), .flags = FIELD_REQUIRED, .doc = "number within the task" },
+    { "deadline_ms", .type = FIELD_INT, AT(cancel, deadline_ms), .flags = FIELD_REQUIRED,
+      .doc = "of the command, on the server's clock" },
+    { "meta", .type = FIELD_OBJ, AT(cancel, meta), .flags = FIELD_REQUIRED, .sub = &proc_meta_shape,
+      .doc = "which process" },
+    { 0 },
+};
+const struct shape message_cancel_shape = { "cancel", sizeof(struct message_cancel), cancel_fields };
 
 static const struct field ref_fields[] = {
     { "task", .type = FIELD_STR, AT(ref, task), .flags = FIELD_REQUIRED, .min = 1, .max = TASK_MAX_BYTES,
@@ -117,7 +142,7 @@ static const struct field event_ref_fields[] = {
     { "id", .type = FIELD_INT, AT(event_ref, id), .flags = FIELD_REQUIRED, .doc = "of the event" },
     { 0 },
 };
-const struct shape message_event_ref_shape = { "event ref", sizeof(struct message_event_ref), event_ref_fields };
+const struct shape message_event_ref_shape = { "event_ref", sizeof(struct message_event_ref), event_ref_fields };
 
 static const struct field log_ask_fields[] = {
     { "id", .type = FIELD_INT, AT(log_ask, id), .flags = FIELD_REQUIRED, .doc = "comes back with the answer" },
@@ -134,7 +159,7 @@ static const struct field log_ask_fields[] = {
       .fallback = LOG_MAX_BYTES, .doc = "no more than this, before what is no UTF-8 is replaced" },
     { 0 },
 };
-const struct shape message_log_ask_shape = { "log ask", sizeof(struct message_log_ask), log_ask_fields };
+const struct shape message_log_ask_shape = { "log_ask", sizeof(struct message_log_ask), log_ask_fields };
 
 static const struct field log_fields[] = {
     { "id", .type = FIELD_INT, AT(log, id), .flags = FIELD_REQUIRED, .doc = "of the question" },
@@ -217,6 +242,7 @@ static const struct {
     [MESSAGE_LOG]       = { "log",       &message_log_shape },
     [MESSAGE_GROUP]     = { "group",     &message_group_shape },
     [MESSAGE_GROUP_TAKEN] = { "group_taken", &message_group_ref_shape },
+    [MESSAGE_CANCEL]    = { "cancel",    &message_cancel_shape },
 };
 /* clang-format on */
 

@@ -2,14 +2,13 @@
 /* message.h - what agent and server say to each other, one shape a message; a
  * message is the body of a frame (wire/frame.h) of its type.
  *
- * Delivery.  Each side keeps what the other has not acknowledged and says it
- * again: a command until the agent has it in its journal, a result or an event
- * until the server has written it.  All may come twice, late, or in another order;
- * (task, item), or an event's id, says whether one has been there before.
+ * Delivery.  Each side keeps what the other has not acknowledged and says it again: a
+ * command until the agent has it in its journal, a result or an event until the server has
+ * written it.  All may come twice, late, or in another order; (task, item), or an event's
+ * id, says whether one has been there before.
  *
- * Time.  `server_ms` is the server's monotonic clock.  The agent learns the
- * offset to its own from welcome and pong, so a deadline means the same on both
- * sides whatever their wall clocks say. */
+ * Time.  `server_ms` is the server's monotonic clock.  The agent learns the offset to its own
+ * from welcome and pong: a deadline means the same on both, whatever their wall clocks say. */
 #ifndef LINK_MESSAGE_H
 #define LINK_MESSAGE_H
 
@@ -41,6 +40,7 @@ enum message_type {
     MESSAGE_LOG,          /* agent: this */
     MESSAGE_GROUP,        /* server: this is what a namespace may use */
     MESSAGE_GROUP_TAKEN,  /* agent: it is in my journal */
+    MESSAGE_CANCEL,       /* server: do not begin this -> taken, and the result */
 };
 
 struct message_hello {
@@ -49,6 +49,8 @@ struct message_hello {
     struct list addresses; /* struct message_text */
     const char *digest;    /* of all its processes, to find out whether to send them */
     int64_t agent_ms;
+    const char *os, *arch;              /* of the host: "linux", "x86_64"; "": not said */
+    int64_t cpus, mem_bytes, started_s; /* of the host, and when the agent began; 0: not said */
 };
 
 struct message_text {
@@ -61,9 +63,8 @@ struct message_welcome {
     bool wants_processes;        /* the digests differ */
 };
 
-/* ping: server_ms.  pong: the same back, and the agent's clock. */
 struct message_ping {
-    int64_t server_ms, agent_ms;
+    int64_t server_ms, agent_ms; /* pong: the same back, and the agent's clock */
 };
 
 struct message_command {
@@ -71,10 +72,10 @@ struct message_command {
     int64_t item, op, deadline_ms; /* in server_ms */
     struct proc_meta meta;
     struct proc_spec spec;
+    bool only_if_hosted; /* of op 3: one that is not hosted stays so, CODE_NOT_REGISTERED */
 };
 
-/* taken and stored. */
-struct message_ref {
+struct message_ref { /* taken and stored */
     const char *task;
     int64_t item;
 };

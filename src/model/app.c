@@ -5,19 +5,22 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "model/proc.h"
 #include "model/rules.h"
+#include "model/task.h"
 
 #define AT(type, member) .offset = offsetof(struct type, member)
 
-enum { LIST_MAX = 1000, PAGE_MAX = 1000, YEAR_S = 366 * DAY_S };
+enum { LIST_MAX = 1000, PAGE_MAX = 1000, YEAR_S = 366 * DAY_S, RATE_MAX = 1000000 };
 
+/* It stands in paths, where ".." is something else, and on command lines, where "-x" is. */
 const char *rule_app_code(const char *text)
 {
     for (const char *p = text; *p; p++) {
         if (!isalnum((unsigned char)*p) && !strchr("-_.", *p))
             return "must be letters, digits, \"-\", \"_\" and \".\"";
     }
-    return NULL;
+    return *text == '-' || *text == '.' ? "must begin with a letter, a digit or \"_\"" : NULL;
 }
 
 /* clang-format off */
@@ -30,6 +33,13 @@ static const struct field right_fields[] = {
     { 0 },
 };
 static const struct shape right_shape = { "right", sizeof(struct app_number), right_fields, .bare = true };
+
+static const struct field operation_fields[] = {
+    { "operation", .type = FIELD_ENUM, AT(app_number, number), .names = proc_op_names, .fallback = PROC_OP_QUERY,
+      .flags = FIELD_BY_NAME },
+    { 0 },
+};
+static const struct shape operation_shape = { "operation", sizeof(struct app_number), operation_fields, .bare = true };
 
 static const struct field space_fields[] = {
     { "namespace", .type = FIELD_STR, AT(app_text, text), .min = 1, .max = NAME_MAX_BYTES, .check = rule_space },
@@ -46,10 +56,19 @@ static const struct shape business_shape = { "business", sizeof(struct app_numbe
 static const struct field permission_fields[] = {
     { "rights", .type = FIELD_LIST, AT(app_permissions, rights), .max = LIST_MAX, .sub = &right_shape,
       .doc = "`read`, `operate`, `admin`, the last only without limits; empty: `read` and `operate`" },
+    { "operations", .type = FIELD_LIST, AT(app_permissions, operations), .max = LIST_MAX, .sub = &operation_shape,
+      .doc = "these alone, by name: `start`, `query` ...; empty: all" },
     { "namespaces", .type = FIELD_LIST, AT(app_permissions, spaces), .max = LIST_MAX, .sub = &space_shape,
       .doc = "processes of these alone; empty: of all" },
     { "businesses", .type = FIELD_LIST, AT(app_permissions, businesses), .max = LIST_MAX, .sub = &business_shape,
       .doc = "hosts of these alone; empty: of all" },
+    { "business_sets", .type = FIELD_LIST, AT(app_permissions, business_sets), .max = LIST_MAX, .sub = &business_shape,
+      .doc = "and hosts of the businesses of these; empty: none but those of `businesses`" },
+    { "rate_per_second", .type = FIELD_INT, AT(app_permissions, rate_per_second), .max = RATE_MAX,
+      .doc = "requests it may send; 0: as many as the setting `rate_per_second` says" },
+    { "signatures", .type = FIELD_BOOL, AT(app_permissions, signatures),
+      .doc = "it may sign requests instead of showing its secret; the server then keeps its secrets, sealed, from the "
+             "next new one on" },
     { 0 },
 };
 const struct shape app_permissions_shape = { "permissions", sizeof(struct app_permissions), permission_fields,
@@ -64,6 +83,13 @@ static const struct field app_ask_fields[] = {
 };
 const struct shape app_ask_shape = { "app_ask", sizeof(struct app_ask), app_ask_fields };
 
+static const struct field app_set_ask_fields[] = {
+    { "permissions", .type = FIELD_OBJ, AT(app_set_ask, permissions), .flags = FIELD_REQUIRED,
+      .sub = &app_permissions_shape, .doc = "what it may do; what is not said is as for a new app" },
+    { 0 },
+};
+const struct shape app_set_ask_shape = { "app_set_ask", sizeof(struct app_set_ask), app_set_ask_fields };
+
 static const struct field app_view_fields[] = {
     { "code", .type = FIELD_STR, AT(app_view, code), .flags = FIELD_REQUIRED, .max = APP_CODE_MAX_BYTES,
       .doc = "bk_app_code" },
@@ -71,6 +97,8 @@ static const struct field app_view_fields[] = {
       .doc = "bk_app_secret; told once, when it is made" },
     { "permissions", .type = FIELD_OBJ, AT(app_view, permissions), .sub = &app_permissions_shape,
       .doc = "what it may do" },
+    { "can_sign", .type = FIELD_BOOL, AT(app_view, can_sign), .flags = FIELD_OMIT_EMPTY,
+      .doc = "it may sign, and its newest secret was made since" },
     { "created_s", .type = FIELD_INT, AT(app_view, created_s), .doc = "since 1970" },
     { 0 },
 };
@@ -108,9 +136,35 @@ static const struct field token_view_fields[] = {
 const struct shape token_view_shape = { "token_view", sizeof(struct token_view), token_view_fields };
 /* clang-format on */
 
+static bool has(const struct list *numbers, int64_t number)
+{
+    const struct app_number *n = numbers->items;
+
+    for (size_t i = 0; i < numbers->n; i++) {
+        if (n[i].number == number)
+            return true;
+    }
+    return false;
+}
+
 bool app_has_limits(const struct app_permissions *p)
 {
-    return p->spaces.n || p->businesses.n;
+    return p->spaces.n || p->businesses.n || p->business_sets.n;
+}
+
+bool app_is_plain(const struct app_permissions *p)
+{
+    return !app_has_limits(p) && !p->rights.n && !p->operations.n && !p->rate_per_second &&
+           !p->signatures;
+}
+
+const char *app_right_name(unsigned right)
+{
+    const struct enum_name *e = right_names;
+
+    while (e->name && e->value != (int64_t)right)
+        e++;
+    return e->name ? e->name : "";
 }
 
 /* An empty list is what an app without special rights has: all but admin.  Whoever is admin
@@ -122,7 +176,12 @@ unsigned app_rights(const struct app_permissions *p)
 
     for (size_t i = 0; i < p->rights.n; i++)
         bits |= (unsigned)numbers[i].number;
-    return app_has_limits(p) ? bits & ~(unsigned)APP_ADMIN : bits;
+    return app_has_limits(p) || p->operations.n ? bits & ~(unsigned)APP_ADMIN : bits;
+}
+
+bool app_may_op(const struct app_permissions *p, int64_t op)
+{
+    return !p->operations.n || has(&p->operations, op);
 }
 
 bool app_may_space(const struct app_permissions *p, const char *space)
@@ -138,11 +197,7 @@ bool app_may_space(const struct app_permissions *p, const char *space)
 
 bool app_may_business(const struct app_permissions *p, int64_t biz_id)
 {
-    const struct app_number *numbers = p->businesses.items;
-
-    for (size_t i = 0; i < p->businesses.n; i++) {
-        if (numbers[i].number == biz_id)
-            return true;
-    }
-    return !p->businesses.n;
+    if (!p->businesses.n && !p->business_sets.n)
+        return true;
+    return has(&p->businesses, biz_id);
 }

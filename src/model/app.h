@@ -22,11 +22,15 @@ struct app_text {
 };
 
 /* What an app may do, and where: exact names; an empty list means all of them, and another
- * is a limit. */
+ * is a limit.  Businesses and sets of them are one limit: what either of them has. */
 struct app_permissions {
-    struct list rights;     /* struct app_number: enum app_right */
-    struct list spaces;     /* struct app_text: namespaces */
-    struct list businesses; /* struct app_number */
+    struct list rights;        /* struct app_number: enum app_right */
+    struct list operations;    /* struct app_number: enum proc_op */
+    struct list spaces;        /* struct app_text: namespaces */
+    struct list businesses;    /* struct app_number */
+    struct list business_sets; /* struct app_number */
+    int64_t rate_per_second;   /* requests; 0: as the server's settings say */
+    bool signatures;           /* it may sign requests, so its secrets are kept (wire/seal.h) */
 };
 
 struct app_number {
@@ -42,6 +46,7 @@ struct app_ask {
 struct app_view {
     const char *code, *secret; /* secret "": not told */
     struct app_permissions permissions;
+    bool can_sign; /* its newest secret is kept */
     int64_t created_s;
 };
 
@@ -61,14 +66,25 @@ struct token_view {
     int64_t cloud_id, biz_id, expires_s, uses;
 };
 
+/* PUT /v1/apps/CODE: what it may do from now on. */
+struct app_set_ask {
+    struct app_permissions permissions;
+};
+
+const char *app_right_name(unsigned right); /* one of them */
+
 /* Bits; read and operate, if the list is empty; never admin, if there are limits. */
 unsigned app_rights(const struct app_permissions *p);
-bool app_has_limits(const struct app_permissions *p); /* to some namespaces or businesses */
+bool app_has_limits(const struct app_permissions *p);         /* to some namespaces or businesses */
+bool app_is_plain(const struct app_permissions *p);           /* nothing is said: as a new one is */
+bool app_may_op(const struct app_permissions *p, int64_t op); /* enum proc_op */
 bool app_may_space(const struct app_permissions *p, const char *space);
+
+/* Whether the list of businesses has it; what its sets have is for server/scopes.h to say. */
 bool app_may_business(const struct app_permissions *p, int64_t biz_id);
 const char *rule_app_code(const char *text); /* NULL, or what is wrong */
 
-extern const struct shape app_permissions_shape, app_ask_shape, app_view_shape, app_page_shape,
-    token_ask_shape, token_view_shape;
+extern const struct shape app_permissions_shape, app_ask_shape, app_set_ask_shape, app_view_shape,
+    app_page_shape, token_ask_shape, token_view_shape;
 
 #endif

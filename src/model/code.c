@@ -37,6 +37,8 @@ const struct code_info code_table[] = {
     { CODE_CHECK, "CHECK", 409, { "not in the state it should be in afterwards", "操作后状态检查未通过" } },
     { CODE_REGISTERED, "REGISTERED", 409, { "already registered", "进程已注册" } },
     { CODE_COMMAND, "COMMAND", 500, { "the command failed", "命令执行失败" } },
+    { CODE_NO_BUSINESS, "NO_BUSINESS", 404, { "no such business", "业务不存在" } },
+    { CODE_NO_SCOPE, "NO_SCOPE", 404, { "no such business set", "业务集不存在" } },
     { 0 },
 };
 /* clang-format on */

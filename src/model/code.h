@@ -33,6 +33,8 @@ enum code {
     CODE_CHECK = 836,
     CODE_REGISTERED = 850,
     CODE_COMMAND = 65535,
+    CODE_NO_BUSINESS = 1243049, /* of Job's envelopes; never of a target */
+    CODE_NO_SCOPE = 1243051,
 };
 
 enum lang { LANG_EN, LANG_ZH, LANGS };

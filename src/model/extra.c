@@ -11,13 +11,7 @@
 
 #define AT(type, member) .offset = offsetof(struct type, member)
 
-enum {
-    ENV_MAX = 256,
-    ENV_VALUE_MAX_BYTES = 16384,
-    INSTANCES_MAX = 10000,
-    LIST_MAX = 64,
-    PRIORITY_MAX = 1000
-};
+enum { ENV_MAX = 256, ENV_VALUE_MAX_BYTES = 16384, LIST_MAX = 64, PRIORITY_MAX = 1000 };
 
 static const char *check_env_name(const char *text)
 {
@@ -127,6 +121,21 @@ static const struct field rlimit_fields[] = {
 };
 static const struct shape rlimit_shape = { "rlimit", sizeof(struct proc_rlimit), rlimit_fields };
 
+static const struct field job_fields[] = {
+    { "owner", .type = FIELD_STR, AT(proc_job, owner), .max = NAME_MAX_BYTES, .check = rule_line,
+      .flags = FIELD_OMIT_EMPTY, .doc = "whom to ask about it; `contact` in `.proc`" },
+    { "func_id", .type = FIELD_STR, AT(proc_job, func_id), .max = NAME_MAX_BYTES, .check = rule_line,
+      .flags = FIELD_OMIT_EMPTY, .doc = "echoed in `content`" },
+    { "instance_id", .type = FIELD_STR, AT(proc_job, instance_id), .max = NAME_MAX_BYTES, .check = rule_line,
+      .flags = FIELD_OMIT_EMPTY, .doc = "echoed in `content`" },
+    { "start_check_end", .type = FIELD_INT, AT(proc_job, check_end_s), .max = HOUR_S, .flags = FIELD_OMIT_EMPTY,
+      .doc = "seconds after a start until when it is looked, from start_check_secs on, whether it is alive; once is "
+             "enough" },
+    { 0 },
+};
+static const struct shape job_shape = { "job", sizeof(struct proc_job), job_fields,
+      .doc = "What BlueKing Job says of a process beside all that." };
+
 static const struct field fields[] = {
     { "stop_signal", .type = FIELD_ENUM, AT(proc_extra, stop_signal), .names = signal_names, .fallback = SIGTERM,
       .flags = FIELD_BY_NAME, .doc = "sent first where `stop_cmd` is empty; SIGKILL follows" },
@@ -174,6 +183,8 @@ static const struct field fields[] = {
     { "rlimits", .type = FIELD_MAP, AT(proc_extra, rlimits), .max = LIST_MAX, .sub = &rlimit_shape,
       .flags = FIELD_OMIT_EMPTY, .doc = "of its start and restart commands, soft and hard, by name: as, core, cpu, "
              "data, fsize, memlock, nofile, nproc, stack; -1: unlimited" },
+    { "job", .type = FIELD_OBJ, AT(proc_extra, job), .has = offsetof(struct proc_extra, has_job), .sub = &job_shape,
+      .doc = "what Job says of it" },
     { 0 },
 };
 /* clang-format on */

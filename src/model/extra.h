@@ -46,6 +46,13 @@ struct proc_rlimit {
     int64_t value;    /* -1: unlimited */
 };
 
+/* What only Job has words for; its being there says that it was Job who sent the spec. */
+struct proc_job {
+    const char *owner, *func_id, *instance_id;
+    int64_t check_end_s; /* from start_check_s until then after a start it is looked whether it
+                          * is alive, and once is enough; less: it is looked once */
+};
+
 struct proc_extra {
     int64_t stop_signal; /* where stop_cmd is empty */
     int64_t stop_wait_s; /* from that to SIGKILL; 0: op_timeout */
@@ -53,6 +60,7 @@ struct proc_extra {
     const char *env_file;
     struct list exit_codes; /* struct proc_number: a process that ends so has ended well */
     struct proc_ready ready;
+    enum presence has_job;      /* of the last; here it takes no room */
     bool keep_trying;           /* start_retries does not count: it is pulled up for ever, */
     int64_t max_interval_s;     /* ever more seldom, up to this */
     int64_t instances;          /* how many processes are expected; 0 or 1: one */
@@ -64,6 +72,7 @@ struct proc_extra {
     struct proc_caps caps;
     int64_t nice;
     struct list rlimits; /* struct proc_rlimit */
+    struct proc_job job;
 };
 
 extern const struct shape proc_extra_shape;

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "model/proc.h"
 #include "wire/shape.h"
 
 /* What a process's score is. */
@@ -31,6 +32,35 @@ struct proc_group_file {
     struct list groups; /* struct proc_group */
 };
 
-extern const struct shape proc_group_shape, proc_group_file_shape;
+/* GSE's set_process_group_info.  Of its meta the namespace is what counts. */
+struct group_spec {
+    struct list groups; /* struct proc_group */
+};
+
+struct group_set_ask {
+    struct proc_meta meta;
+    struct list hosts; /* struct host_ref */
+    struct group_spec spec;
+};
+
+/* And get_process_group_info. */
+struct group_get_ask {
+    struct proc_meta meta;
+    struct list hosts; /* struct host_ref */
+};
+
+struct group_info {
+    struct proc_meta meta;
+    struct host_ref host;
+    const char *id;
+    struct group_resource resource;
+};
+
+struct group_infos {
+    struct list infos; /* struct group_info */
+};
+
+extern const struct shape group_resource_shape, proc_group_shape, proc_group_file_shape;
+extern const struct shape group_set_shape, group_get_shape, group_infos_shape;
 
 #endif

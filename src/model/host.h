@@ -7,9 +7,18 @@
 
 #include "model/view.h"
 
+enum host_state { HOST_OFFLINE, HOST_ONLINE, HOST_AWAITED };
+
+struct host_address {
+    const char *text;
+};
+
 struct host_view {
-    const char *agent_id, *ip, *hostname, *version; /* of the agent */
-    int64_t cloud_id, biz_id;
+    const char *agent_id, *ip, *hostname, *version; /* of the agent; all but ip "": expected */
+    struct list addresses;                          /* struct host_address, `ip` first */
+    int64_t cloud_id, biz_id, host_id;
+    const char *note;
+    int64_t state; /* enum host_state */
     bool online;
     int64_t since_s, joined_s; /* since 1970: online or not, member */
     int64_t processes, running;
@@ -25,6 +34,8 @@ struct process_view {
     int64_t cloud_id;
     bool online; /* the host; else the rest is what was last heard */
     struct proc_view view;
+    int64_t biz_id;
+    int64_t unknown_since_s; /* nothing was heard since; 0: this is fresh */
 };
 
 struct process_page {
@@ -32,9 +43,22 @@ struct process_page {
     const char *next;
 };
 
+struct host_list_ask {               /* the query of GET /v1/hosts */
+    int64_t biz_id, cloud_id, state; /* enum host_state */
+    enum presence has_biz_id, has_cloud_id, has_state;
+    const char *text, *after;
+    int64_t limit;
+};
+
+enum process_state { PROCESS_UNREGISTERED, PROCESS_RUNNING, PROCESS_STOPPED, PROCESS_UNKNOWN };
+
 struct process_ask { /* the query of GET /v1/processes */
     const char *space, *name, *host, *after;
     int64_t limit;
+    int64_t biz_id, status; /* enum process_state */
+    bool hosted;
+    enum presence has_biz_id, has_status, has_hosted;
+    const char *text;
 };
 
 struct page_ask { /* of the other lists */
@@ -53,7 +77,9 @@ struct status_view {
     int64_t uptime_s, hosts, online, processes, running, hosted, open_tasks;
 };
 
-extern const struct shape host_view_shape, host_page_shape, process_view_shape, process_page_shape,
-    process_ask_shape, page_ask_shape, status_view_shape, host_remove_ask_shape;
+extern const struct enum_name host_state_names[], process_state_names[];
+
+extern const struct shape host_view_shape, host_list_ask_shape, host_page_shape, process_view_shape,
+    process_page_shape, process_ask_shape, page_ask_shape, status_view_shape, host_remove_ask_shape;
 
 #endif

@@ -3,6 +3,7 @@
 #include "model/proc.h"
 
 #include "model/cron.h"
+#include "model/register.h"
 #include "model/rules.h"
 
 #define AT(type, member)  .offset = offsetof(struct type, member)
@@ -42,35 +43,45 @@ static const struct field agent_fields[] = {
     { "agent_id", .type = FIELD_STR, AT(agent_ref, id), .min = 1, .max = ID_MAX_BYTES, .check = rule_line },
     { 0 },
 };
-static const struct shape agent_shape = { "agent_id", sizeof(struct agent_ref), agent_fields, .bare = true };
+const struct shape agent_ref_shape = { "agent_id", sizeof(struct agent_ref), agent_fields, .bare = true };
 
-static const struct field identity_fields[] = {
-    { "index_key", .type = FIELD_STR, AT(proc_identity, index_key), .max = NAME_MAX_BYTES, .check = rule_line,
-      .doc = "replaces `namespace:name` as the agent's own key" },
-    { "proc_name", .type = FIELD_STR, AT(proc_identity, proc_name), .max = NAME_MAX_BYTES, .check = rule_line,
-      .doc = "file name of the binary, by which its pid is recognized" },
-    { "setup_path", .type = FIELD_STR, AT(proc_identity, setup_path), .max = PATH_MAX_BYTES, .check = rule_path,
-      .doc = "commands run here" },
-    { "pid_path", .type = FIELD_STR, AT(proc_identity, pid_path), .max = PATH_MAX_BYTES, .check = rule_path,
-      .doc = "the pid file" },
-    { "config_path", .type = FIELD_STR, AT(proc_identity, config_path), .max = PATH_MAX_BYTES, .check = rule_path,
-      .doc = "stored and returned" },
-    { "log_path", .type = FIELD_STR, AT(proc_identity, log_path), .max = PATH_MAX_BYTES, .check = rule_path,
-      .doc = "stored and returned; logs are read from nowhere else" },
-    { "user", .type = FIELD_STR, AT(proc_identity, user), .max = ID_MAX_BYTES, .check = rule_line,
-      .doc = "the system account it runs as" },
-    { 0 },
-};
-static const struct shape identity_shape = { "identity", sizeof(struct proc_identity), identity_fields };
+#define NEEDED_BY_OPS "required to start, stop, host and kill (0, 1, 3, 9)"
+
+/* Who registers a process must say what the others leave to the operation. */
+#define IDENTITY_ROWS(needed, least, needed_by) \
+    { "index_key", .type = FIELD_STR, AT(proc_identity, index_key), .max = NAME_MAX_BYTES, .check = rule_line, \
+      .doc = "replaces `namespace:name` as the agent's own key" }, \
+    { "proc_name", .type = FIELD_STR, AT(proc_identity, proc_name), .flags = needed, .min = least, \
+      .max = NAME_MAX_BYTES, .check = rule_line, .doc = "file name of the binary, by which its pid is recognized; " needed_by }, \
+    { "setup_path", .type = FIELD_STR, AT(proc_identity, setup_path), .flags = needed, .min = least, \
+      .max = PATH_MAX_BYTES, .check = rule_path, .doc = "commands run here; " needed_by }, \
+    { "pid_path", .type = FIELD_STR, AT(proc_identity, pid_path), .flags = needed, .min = least, \
+      .max = PATH_MAX_BYTES, .check = rule_path, .doc = "the pid file; " needed_by }, \
+    { "config_path", .type = FIELD_STR, AT(proc_identity, config_path), .max = PATH_MAX_BYTES, .check = rule_path, \
+      .doc = "stored and returned" }, \
+    { "log_path", .type = FIELD_STR, AT(proc_identity, log_path), .max = PATH_MAX_BYTES, .check = rule_path, \
+      .doc = "stored and returned; logs are read from nowhere else" }, \
+    { "user", .type = FIELD_STR, AT(proc_identity, user), .flags = needed, .min = least, \
+      .max = ID_MAX_BYTES, .check = rule_line, .doc = "the system account it runs as; " needed_by },
+static const struct field identity_fields[] = { IDENTITY_ROWS(0, 0, NEEDED_BY_OPS) { 0 } };
+static const struct shape identity_shape = { "identity", sizeof(struct proc_identity), identity_fields,
+      .doc = "What is required to start, stop, host and kill (0, 1, 3, 9) is looked at before anything is done: without it the "
+             "request is refused. To query and un-host (2, 4) nothing of it is. To restart and reload (7, 8) `proc_name`, "
+             "`setup_path` and `user` are: without `proc_name` those of the host are taken, where it has started or hosted the "
+             "process, or else its target gets 811." };
+static const struct field registered_identity_fields[] = { IDENTITY_ROWS(FIELD_REQUIRED, 1, "never empty") { 0 } };
+static const struct shape registered_identity_shape = { "registered_identity", sizeof(struct proc_identity),
+                                                        registered_identity_fields };
 
 static const struct field control_fields[] = {
-    { "start_cmd", .type = FIELD_STR, AT(proc_control, start_cmd), .max = COMMAND_MAX_BYTES, .doc = "starts it" },
+    { "start_cmd", .type = FIELD_STR, AT(proc_control, start_cmd), .max = COMMAND_MAX_BYTES,
+      .doc = "starts it; required to start and host, and to restart without `restart_cmd`: else the target gets 827" },
     { "stop_cmd", .type = FIELD_STR, AT(proc_control, stop_cmd), .max = COMMAND_MAX_BYTES,
       .doc = "stops it; empty: SIGTERM, then SIGKILL" },
     { "restart_cmd", .type = FIELD_STR, AT(proc_control, restart_cmd), .max = COMMAND_MAX_BYTES,
       .doc = "restarts it; empty: stop, then start" },
     { "reload_cmd", .type = FIELD_STR, AT(proc_control, reload_cmd), .max = COMMAND_MAX_BYTES,
-      .doc = "makes it read its configuration again" },
+      .doc = "makes it read its configuration again; required to reload: else the target gets 827" },
     { "kill_cmd", .type = FIELD_STR, AT(proc_control, kill_cmd), .max = COMMAND_MAX_BYTES,
       .doc = "ends it at once; empty: SIGKILL" },
     { "version_cmd", .type = FIELD_STR, AT(proc_control, version_cmd), .max = COMMAND_MAX_BYTES,
@@ -82,17 +93,19 @@ static const struct field control_fields[] = {
 static const struct shape control_shape = { "control", sizeof(struct proc_control), control_fields,
       .doc = "Shell lines, run in `setup_path` as `user`." };
 
-static const struct field resource_fields[] = {
-    { "cpu", .type = FIELD_FLOAT, AT(proc_resource, cpu_percent), .max = 100,
-      .doc = "percent of all cores together; 0: no limit" },
-    { "mem", .type = FIELD_FLOAT, AT(proc_resource, mem_percent), .max = 100,
-      .doc = "percent of physical memory; 0: no limit" },
-    { "fd", .type = FIELD_INT, AT(proc_resource, fd), .doc = "stored only" },
-    { "disk", .type = FIELD_INT, AT(proc_resource, disk), .doc = "stored only" },
+#define RESOURCE_ROWS(needed) \
+    { "cpu", .type = FIELD_FLOAT, AT(proc_resource, cpu_percent), .flags = needed, .max = 100, \
+      .doc = "percent of all cores together; 0: no limit" }, \
+    { "mem", .type = FIELD_FLOAT, AT(proc_resource, mem_percent), .flags = needed, .max = 100, \
+      .doc = "percent of physical memory; 0: no limit" }, \
+    { "fd", .type = FIELD_INT, AT(proc_resource, fd), .doc = "stored only" }, \
+    { "disk", .type = FIELD_INT, AT(proc_resource, disk), .doc = "stored only" }, \
     { "net", .type = FIELD_INT, AT(proc_resource, net), .doc = "stored only" },
-    { 0 },
-};
+static const struct field resource_fields[] = { RESOURCE_ROWS(0) { 0 } };
 static const struct shape resource_shape = { "resource", sizeof(struct proc_resource), resource_fields };
+static const struct field registered_resource_fields[] = { RESOURCE_ROWS(FIELD_REQUIRED) { 0 } };
+static const struct shape registered_resource_shape = { "registered_resource", sizeof(struct proc_resource),
+                                                        registered_resource_fields };
 
 const struct enum_name proc_kind_names[] = {
     { PROC_PERIODIC, "periodic" }, { PROC_RESIDENT, "resident" }, { PROC_RUN_ONCE, "run_once" }, { 0 },
@@ -138,26 +151,35 @@ static const struct field config_file_fields[] = {
 static const struct shape config_file_shape = { "configmap", sizeof(struct proc_config_file),
                                                 config_file_fields };
 
-static const struct field spec_fields[] = {
-    { "identity", .type = FIELD_OBJ, AT(proc_spec, identity), HAS(proc_spec, has_identity),
-      .sub = &identity_shape, .doc = "what it is" },
-    { "control", .type = FIELD_OBJ, AT(proc_spec, control), HAS(proc_spec, has_control),
-      .sub = &control_shape, .doc = "how to command it" },
-    { "resource", .type = FIELD_OBJ, AT(proc_spec, resource), HAS(proc_spec, has_resource),
-      .sub = &resource_shape, .doc = "what it may use" },
-    { "monitor_policy", .type = FIELD_OBJ, AT(proc_spec, policy), HAS(proc_spec, has_policy),
-      .sub = &policy_shape, .doc = "how it is kept alive" },
-    { "alive_monitor_policy", .type = FIELD_OBJ, AT(proc_spec, alive_policy), HAS(proc_spec, has_alive_policy),
-      .sub = &policy_shape, .doc = "the same; wins where both say something" },
-    { "warn_report_policy", .type = FIELD_OBJ, AT(proc_spec, warn), HAS(proc_spec, has_warn),
-      .sub = &warn_shape, .doc = "where its events go" },
-    { "configmap", .type = FIELD_LIST, AT(proc_spec, config_files), .max = 64, .sub = &config_file_shape,
-      .doc = "files whose change is reported" },
-    { "holdfast", .type = FIELD_OBJ, AT(proc_spec, extra), .sub = &proc_extra_shape,
+/* `needs_all` is for register_proc_info; of the policy either name will do, so that is looked at later. */
+#define SPEC_ROWS(needs_identity, needs_all, identity_kind, resource_kind) \
+    { "identity", .type = FIELD_OBJ, AT(proc_spec, identity), HAS(proc_spec, has_identity), .flags = needs_identity, \
+      .sub = &identity_kind, .doc = "what it is" }, \
+    { "control", .type = FIELD_OBJ, AT(proc_spec, control), HAS(proc_spec, has_control), .flags = needs_all, \
+      .sub = &control_shape, .doc = "how to command it" }, \
+    { "resource", .type = FIELD_OBJ, AT(proc_spec, resource), HAS(proc_spec, has_resource), .flags = needs_all, \
+      .sub = &resource_kind, .doc = "what it may use" }, \
+    { "monitor_policy", .type = FIELD_OBJ, AT(proc_spec, policy), HAS(proc_spec, has_policy), \
+      .sub = &policy_shape, .doc = "how it is kept alive" }, \
+    { "alive_monitor_policy", .type = FIELD_OBJ, AT(proc_spec, alive_policy), HAS(proc_spec, has_alive_policy), \
+      .sub = &policy_shape, .doc = "the same; wins where both say something" }, \
+    { "warn_report_policy", .type = FIELD_OBJ, AT(proc_spec, warn), HAS(proc_spec, has_warn), \
+      .sub = &warn_shape, .doc = "where its events go" }, \
+    { "configmap", .type = FIELD_LIST, AT(proc_spec, config_files), .max = 64, .sub = &config_file_shape, \
+      .doc = "files whose change is reported" }, \
+    { "holdfast", .type = FIELD_OBJ, AT(proc_spec, extra), .sub = &proc_extra_shape, \
       .doc = "what the documents have no word for" },
-    { 0 },
-};
+static const struct field spec_fields[] = { SPEC_ROWS(0, 0, identity_shape, resource_shape) { 0 } };
 const struct shape proc_spec_shape = { "spec", sizeof(struct proc_spec), spec_fields };
+static const struct field updated_spec_fields[] = {
+    SPEC_ROWS(FIELD_REQUIRED, 0, registered_identity_shape, resource_shape) { 0 }
+};
+static const struct shape updated_spec_shape = { "updated_spec", sizeof(struct proc_spec), updated_spec_fields };
+static const struct field registered_spec_fields[] = {
+    SPEC_ROWS(FIELD_REQUIRED, FIELD_REQUIRED, registered_identity_shape, registered_resource_shape) { 0 }
+};
+static const struct shape registered_spec_shape = { "registered_spec", sizeof(struct proc_spec),
+                                                    registered_spec_fields };
 
 static const struct field operate_fields[] = {
     { "meta", .type = FIELD_OBJ, AT(proc_operate, meta), .flags = FIELD_REQUIRED, .sub = &proc_meta_shape,
@@ -165,8 +187,8 @@ static const struct field operate_fields[] = {
     { "op_type", .type = FIELD_INT, AT(proc_operate, op), .flags = FIELD_REQUIRED,
       .doc = "0 start, 1 stop, 2 query, 3 host, 4 un-host, 7 restart, 8 reload, 9 kill" },
     { "hosts", .type = FIELD_LIST, AT(proc_operate, hosts), .max = TARGETS_MAX, .sub = &host_ref_shape,
-      .doc = "where" },
-    { "agent_id_list", .type = FIELD_LIST, AT(proc_operate, agents), .max = TARGETS_MAX, .sub = &agent_shape,
+      .doc = "where; required, or `agent_id_list`" },
+    { "agent_id_list", .type = FIELD_LIST, AT(proc_operate, agents), .max = TARGETS_MAX, .sub = &agent_ref_shape,
       .doc = "where, by agent id; given, `hosts` is ignored" },
     { "spec", .type = FIELD_OBJ, AT(proc_operate, spec), .sub = &proc_spec_shape, .doc = "how it is run" },
     { 0 },
@@ -186,11 +208,43 @@ static const struct field register_fields[] = {
       .doc = "which process" },
     { "hosts", .type = FIELD_LIST, AT(proc_register, hosts), .flags = FIELD_REQUIRED, .min = 1,
       .max = TARGETS_MAX, .sub = &host_ref_shape, .doc = "where" },
-    { "spec", .type = FIELD_OBJ, AT(proc_register, spec), .flags = FIELD_REQUIRED, .sub = &proc_spec_shape,
+    { "spec", .type = FIELD_OBJ, AT(proc_register, spec), .flags = FIELD_REQUIRED, .sub = &registered_spec_shape,
       .doc = "how it is run" },
     { 0 },
 };
 const struct shape proc_register_shape = { "register", sizeof(struct proc_register), register_fields };
+
+static const struct field update_fields[] = {
+    { "meta", .type = FIELD_OBJ, AT(proc_register, meta), .flags = FIELD_REQUIRED, .sub = &proc_meta_shape,
+      .doc = "which process" },
+    { "hosts", .type = FIELD_LIST, AT(proc_register, hosts), .max = TARGETS_MAX, .sub = &host_ref_shape,
+      .doc = "where; required, or `agent_id_list`" },
+    { "agent_id_list", .type = FIELD_LIST, AT(proc_register, agents), .max = TARGETS_MAX, .sub = &agent_ref_shape,
+      .doc = "where, by agent id; given, `hosts` is ignored" },
+    { "spec", .type = FIELD_OBJ, AT(proc_register, spec), .flags = FIELD_REQUIRED, .sub = &updated_spec_shape,
+      .doc = "how it is run" },
+    { 0 },
+};
+const struct shape proc_update_shape = { "update", sizeof(struct proc_register), update_fields };
+
+static const struct field unregister_fields[] = {
+    { "meta", .type = FIELD_OBJ, AT(proc_register, meta), .flags = FIELD_REQUIRED, .sub = &proc_meta_shape,
+      .doc = "which process" },
+    { "hosts", .type = FIELD_LIST, AT(proc_register, hosts), .flags = FIELD_REQUIRED, .min = 1, .max = TARGETS_MAX,
+      .sub = &host_ref_shape, .doc = "where" },
+    { 0 },
+};
+const struct shape proc_unregister_shape = { "unregister", sizeof(struct proc_register), unregister_fields };
+
+static const struct field operate_known_fields[] = {
+    { "meta", .type = FIELD_OBJ, AT(proc_operate, meta), .flags = FIELD_REQUIRED, .sub = &proc_meta_shape,
+      .doc = "which process" },
+    { "op_type", .type = FIELD_INT, AT(proc_operate, op), .doc = "as of `operate_proc_v2`; without it, start" },
+    { "hosts", .type = FIELD_LIST, AT(proc_operate, hosts), .flags = FIELD_REQUIRED, .min = 1, .max = TARGETS_MAX,
+      .sub = &host_ref_shape, .doc = "where" },
+    { 0 },
+};
+const struct shape proc_operate_known_shape = { "operate_known", sizeof(struct proc_operate), operate_known_fields };
 /* clang-format on */
 
 struct proc_policy proc_policy_of(const struct proc_spec *spec)
@@ -209,6 +263,13 @@ struct proc_policy proc_policy_of(const struct proc_spec *spec)
     TAKE(cron_rule, has_cron);
 #undef TAKE
     return p;
+}
+
+int64_t proc_check_end_s(const struct proc_spec *spec)
+{
+    int64_t begin_s = proc_policy_of(spec).start_check_s;
+
+    return spec->extra.job.check_end_s > begin_s ? spec->extra.job.check_end_s : begin_s;
 }
 
 void proc_spec_copy(const struct proc_spec *from, struct arena *a, struct proc_spec *ret)

@@ -96,19 +96,15 @@ struct proc_operate_batch {
     struct list items; /* struct proc_operate */
 };
 
-struct proc_register {
-    struct proc_meta meta;
-    struct list hosts; /* struct host_ref */
-    struct proc_spec spec;
-};
-
 /* Of the two blocks of a spec, with defaults: alive_monitor_policy wins where both say
  * something. */
 struct proc_policy proc_policy_of(const struct proc_spec *spec);
+int64_t proc_check_end_s(const struct proc_spec *spec); /* never less than start_check_s */
 void proc_spec_copy(const struct proc_spec *from, struct arena *a, struct proc_spec *ret);
 
-extern const struct shape proc_operate_shape, proc_operate_batch_shape, proc_register_shape;
-extern const struct shape proc_meta_shape, proc_spec_shape, host_ref_shape, proc_label_shape;
+extern const struct shape proc_operate_shape, proc_operate_batch_shape, proc_operate_known_shape;
+extern const struct shape proc_meta_shape, proc_spec_shape, host_ref_shape, proc_label_shape,
+    agent_ref_shape;
 extern const struct enum_name proc_kind_names[];
 
 #endif

@@ -9,7 +9,8 @@ enum {
     PATH_MAX_BYTES = 4096,
     COMMAND_MAX_BYTES = 16384,
     ID_MAX_BYTES = 64,
-    TARGETS_MAX = 50000, /* of one request */
+    TARGETS_MAX = 50000,   /* of one request */
+    INSTANCES_MAX = 10000, /* of one process */
     HOUR_S = 3600,
     DAY_S = 86400,
 };

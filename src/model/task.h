@@ -16,28 +16,81 @@ struct operation_ask {
     struct list hosts; /* struct agent_ref: agent id, "cloud:ip", or an ip of cloud area 0 */
     struct proc_spec spec;
     enum presence has_spec;
+    int64_t expect; /* so many targets, or nothing is done */
+    enum presence has_expect;
+    bool dry_run, idempotent;
 };
 
-struct operation_view { /* its answer */
-    const char *task_id;
+struct operation_target { /* as task_item_view; code 0: it would be tried */
+    const char *key, *agent_id, *ip;
+    int64_t cloud_id;
+    bool online;
+    int64_t code;
+    const char *text;
+};
+
+struct operation_view {  /* its answer */
+    const char *task_id; /* "": a dry run */
     int64_t items;
+    bool dry_run;
+    struct list targets; /* struct operation_target, of a dry run */
 };
 
 struct task_item_view {
     const char *key, *agent_id, *ip, *space, *name; /* ip "": the host is not known (any more) */
     int64_t cloud_id, op;                           /* by name where it has one */
-    bool done;
+    bool done, changed;
     int64_t code; /* 0: it went well; 115: not done */
     const char *text;
     struct proc_view view;
 };
 
+struct task_code_view {
+    int64_t code, count;
+    const char *name, *text;
+};
+
 struct task_view {
     const char *task_id, *app, *user;
-    int64_t created_ms, deadline_ms; /* since 1970 */
-    int64_t total, left, failed;
+    int64_t created_ms, deadline_ms, cancelled_ms; /* since 1970 */
+    int64_t total, left, failed, unchanged;
+    bool idempotent;
+    struct list codes; /* struct task_code_view */
     struct list items; /* struct task_item_view */
+    const char *next;
 };
+
+/* GET /v1/tasks/ID */
+enum task_items { TASK_ITEMS_ALL, TASK_ITEMS_FAILED, TASK_ITEMS_OPEN, TASK_ITEMS_NONE };
+struct task_look {
+    int64_t only; /* enum task_items */
+    int64_t after, limit;
+};
+
+/* GET /v1/tasks, and one of its answer. */
+struct task_list_query {
+    const char *app;
+    bool open;
+    int64_t since_s;
+    const char *after;
+    int64_t limit;
+};
+
+struct task_line {
+    const char *task_id, *app, *user;
+    int64_t op;
+    const char *space, *name; /* of its first item */
+    int64_t created_ms, finished_ms, cancelled_ms, total, left, failed;
+    int64_t cancelled; /* of `failed`: those that were cancelled before they were begun */
+};
+
+struct task_page {
+    struct list tasks; /* struct task_line, newest first */
+    const char *next;
+};
+
+/* The process was so already: an operation that found that did no harm, and nothing. */
+bool task_is_so(int64_t op, int64_t code);
 
 /* What BlueKing's operate calls answer with, and its result calls ask for. */
 struct task_ref {
@@ -45,7 +98,11 @@ struct task_ref {
 };
 
 extern const struct enum_name proc_op_names[];
-extern const struct shape operation_ask_shape, operation_view_shape, task_item_view_shape,
-    task_view_shape, task_ref_shape;
+const char *proc_op_name(int64_t op); /* NULL: there is no such operation */
+bool proc_is_op(int64_t op);
+
+extern const struct shape operation_ask_shape, operation_view_shape, operation_target_shape,
+    task_item_view_shape, task_code_view_shape, task_view_shape, task_look_shape,
+    task_list_query_shape, task_line_shape, task_page_shape, task_ref_shape;
 
 #endif

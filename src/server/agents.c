@@ -159,7 +159,9 @@ static void on_tick(void *arg)
     say_refused(a);
     peers_sweep(a);
     session_close_again(a);
-    session_forget_gone(a);
+    events_forget_gone(a->events);
+    if (a->heartbeat)
+        heartbeat_forget_gone(a->heartbeat);
     timer_set(a->loop, &a->tick, TICK_MS);
 }
 
@@ -211,6 +213,7 @@ int agents_new(struct loop *loop, struct log *log, struct store *store, struct f
     }
     a->lines_left = LINES_MAX;
     timer_set(loop, &a->tick, TICK_MS);
+    events_set_stored(events, session_on_event_stored, a);
     *ret = a;
     return 0;
 }
@@ -223,6 +226,17 @@ void agents_set_tasks(struct agents *a, struct tasks *t)
 void agents_set_logs(struct agents *a, struct logs *l)
 {
     a->logs = l;
+}
+
+void agents_set_registry(struct agents *a, struct pushes *p, struct groups *g)
+{
+    a->pushes = p;
+    a->groups = g;
+}
+
+void agents_set_heartbeat(struct agents *a, struct heartbeat *h)
+{
+    a->heartbeat = h;
 }
 
 int agents_listen(struct agents *a, struct address *ret_real, struct err *err)
@@ -263,10 +277,9 @@ static void end_all_sessions(struct agents *a)
 
 void agents_free(struct agents *a)
 {
-    struct map_entry *e;
-
     if (!a)
         return;
+    events_set_stored(a->events, NULL, NULL);
     if (a->listener)
         end_all_sessions(a);
     listener_free(a->listener);
@@ -274,9 +287,6 @@ void agents_free(struct agents *a)
     timer_stop(a->loop, &a->tick);
     timer_stop(a->loop, &a->pace);
     errands_free(a->errands);
-    for (size_t at = 0; (e = map_next(&a->taken, &at));)
-        free(e->value);
-    map_free(&a->taken);
     tls_free(a->tls);
     ca_free(a->ca);
     free(a->tickets_path);

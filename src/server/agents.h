@@ -23,7 +23,10 @@
 #include "base/loop.h"
 #include "server/events.h"
 #include "server/fleet.h"
+#include "server/groups.h"
+#include "server/heartbeat.h"
 #include "server/logs.h"
+#include "server/pushes.h"
 #include "server/tasks.h"
 #include "wire/listen.h"
 
@@ -48,6 +51,8 @@ int agents_new(struct loop *loop, struct log *log, struct store *store, struct f
                struct err *err);
 void agents_set_tasks(struct agents *a, struct tasks *t);
 void agents_set_logs(struct agents *a, struct logs *l);
+void agents_set_registry(struct agents *a, struct pushes *p, struct groups *g);
+void agents_set_heartbeat(struct agents *a, struct heartbeat *h);
 int agents_listen(struct agents *a, struct address *ret_real, struct err *err);
 void agents_free(struct agents *a); /* drops all connections; NULL is fine */
 

@@ -21,12 +21,6 @@ struct closing {
     STAILQ_ENTRY(closing) link;
 };
 
-/* The last event that was taken from an agent, in our life. */
-struct taken {
-    int64_t event;
-    char agent_id[CERT_AGENT_ID_SIZE];
-};
-
 struct peer;
 
 struct agents {
@@ -36,8 +30,11 @@ struct agents {
     struct errands *errands;
     struct fleet *fleet;
     struct events *events;
-    struct tasks *tasks; /* NULL until agents_set_tasks() */
-    struct logs *logs;   /* NULL until agents_set_logs() */
+    struct tasks *tasks;   /* NULL until agents_set_tasks() */
+    struct logs *logs;     /* NULL until agents_set_logs() */
+    struct pushes *pushes; /* these two NULL until agents_set_registry() */
+    struct groups *groups;
+    struct heartbeat *heartbeat; /* NULL until agents_set_heartbeat() */
     char *node, *tickets_path;
     int64_t ping_ms;
     struct address at;
@@ -48,7 +45,6 @@ struct agents {
 
     TAILQ_HEAD(, peer) peers;
     struct map holders; /* by agent id */
-    struct map taken;   /* by agent id */
     struct map nets;    /* of strangers, and where tokens were guessed */
     int64_t shaking, strangers;
     int64_t credit, credit_ms; /* accepts we may make, in thousandths; as of when */

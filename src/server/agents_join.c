@@ -9,12 +9,12 @@
  * An agent is its key.  One that shows the key of the host at that address is that host:
  * it keeps its id, and no use is taken, so whoever missed our answer just asks again,
  * even with a token that its first attempt has used up. */
-#include <arpa/inet.h>
 #include <string.h>
 
 #include "base/hex.h"
 #include "base/mem.h"
 #include "base/sys.h"
+#include "model/ip.h"
 #include "server/agents_peer.h"
 #include "store/store_join.h"
 #include "wire/secret.h"
@@ -27,7 +27,7 @@ static const struct refusal denied = { MESSAGE_JOIN, ERR_DENIED, -1 },
 /* What is known of the one who joins; it lives in the arena of the call at hand. */
 struct join {
     char hash[SECRET_HASH_SIZE], key_id[DIGEST_TEXT_SIZE];
-    char ip[INET6_ADDRSTRLEN];
+    char ip[IP_TEXT_SIZE];
     const char *request, *asked_id, *hostname, *version;
     struct host_row host; /* as it will be */
     const char *cert;     /* PEM */
@@ -43,22 +43,6 @@ static void deny_later(struct peer *p, unsigned type, const struct err *why)
 }
 
 /* ---- what it says ---- */
-
-/* One spelling of each address, for it is compared as text; one of IPv4 inside of IPv6
- * is that of IPv4. */
-static bool read_ip(const char *text, char to[INET6_ADDRSTRLEN])
-{
-    struct in6_addr v6;
-    struct in_addr v4;
-
-    if (inet_pton(AF_INET, text, &v4) == 1)
-        return inet_ntop(AF_INET, &v4, to, INET6_ADDRSTRLEN);
-    if (inet_pton(AF_INET6, text, &v6) != 1)
-        return false;
-    if (!IN6_IS_ADDR_V4MAPPED(&v6))
-        return inet_ntop(AF_INET6, &v6, to, INET6_ADDRSTRLEN);
-    return inet_ntop(AF_INET, &v6.s6_addr[12], to, INET6_ADDRSTRLEN);
-}
 
 static int read_key_id(const char *request, char to[DIGEST_TEXT_SIZE], struct err *err)
 {
@@ -76,7 +60,7 @@ static int read_join(const struct peer *p, const struct message_join *m, struct 
 {
     const char *ip = *m->ip ? m->ip : p->host;
 
-    if (!read_ip(ip, j->ip))
+    if (!ip_read(ip, j->ip))
         return err_set(err, ERR_INVALID, "ip: '%s' is not a numeric address", ip);
     if (read_key_id(m->request, j->key_id, err))
         return -1;
@@ -132,13 +116,7 @@ static void deny_address(struct peer *p, const struct join *j, const struct host
              "ip: %s in cloud area %lld is taken by host %s (%.100s), whose key is another one; if "
              "this machine replaces it, remove that host first, else join with another address",
              j->ip, (long long)at->cloud_id, at->agent_id, at->hostname);
-    events_put(a->events, fleet_find(a->fleet, at->agent_id),
-               &(struct message_event){ .name = "agent_address_taken",
-                                        .text = text,
-                                        .space = "",
-                                        .proc = "",
-                                        .proc_name = "",
-                                        .wall_ms = agents_wall_ms(a) });
+    events_tell(a->events, fleet_find(a->fleet, at->agent_id), EVENT_ADDRESS, text);
     peer_deny(p, &later, text);
 }
 
@@ -201,18 +179,19 @@ static void send_joined(struct peer *p, const struct host_row *host, const char 
 static void on_stored(struct agents *a, struct peer *p, struct store_call *c, void *data)
 {
     const struct join *j = data;
+    const struct host_row *host = c->failed ? NULL : join_stored(c);
 
-    if (!c->failed) {
-        fleet_put_host(a->fleet, &j->host);
+    if (host) {
+        fleet_put_host(a->fleet, host);
         a->counters.joined++;
-        LOG(a->log, LOG_INFO, "an agent has joined", log_str("agent", j->host.agent_id),
-            log_int("cloud_id", j->host.cloud_id), log_str("ip", j->host.ip),
-            log_str("hostname", j->host.hostname), log_int("biz_id", j->host.biz_id));
+        LOG(a->log, LOG_INFO, "an agent has joined", log_str("agent", host->agent_id),
+            log_int("cloud_id", host->cloud_id), log_str("ip", host->ip),
+            log_str("hostname", host->hostname), log_int("biz_id", host->biz_id));
     }
     if (!p)
         return;
-    if (!c->failed) {
-        send_joined(p, &j->host, j->cert);
+    if (host) {
+        send_joined(p, host, j->cert);
         peer_close(p);
     } else if (c->err.code == ERR_DENIED) {
         peer_deny(p, &denied, c->err.text);
@@ -341,7 +320,6 @@ struct renewal {
 
 static void on_renewed(struct agents *a, struct peer *p, struct store_call *c, void *data)
 {
-    const struct join_ask *ask = c->in;
     const struct renewal *r = data;
 
     if (!p)
@@ -354,7 +332,7 @@ static void on_renewed(struct agents *a, struct peer *p, struct store_call *c, v
         return;
     }
     LOG(a->log, LOG_INFO, "a certificate was renewed", log_str("agent", p->cert.agent_id));
-    send_joined(p, &ask->host, r->cert);
+    send_joined(p, join_stored(c), r->cert);
 }
 
 void join_host_row(const struct fleet_host *h, const char *serial, struct arena *arena,

@@ -39,6 +39,7 @@ struct peer {
 
     struct arena arena; /* of the hello, until the session is open */
     struct message_hello hello;
+    const char *addresses; /* that it told, as host_row has them */
 
     struct peer *rival; /* of a holder: who contends with it, and the other way */
     int64_t asked_ms;   /* a holder with a rival: when it was pinged for that */
@@ -87,7 +88,7 @@ void session_on_hello(struct peer *p, const struct message_hello *m);
 void session_on_message(struct peer *p, unsigned type, const void *message);
 void session_leave(struct peer *p); /* it goes: a session ends, a rival moves up */
 void session_close_again(struct agents *a);
-void session_forget_gone(struct agents *a);
+void session_on_event_stored(void *agents, const char *agent_id, int64_t id);
 void session_on_timer(struct peer *p);
 
 #endif

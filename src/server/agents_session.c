@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/ip.h"
 #include "server/agents_peer.h"
 #include "store/store_join.h"
 #include "wire/frame.h"
@@ -65,13 +66,7 @@ static void deny_rival(struct peer *holder)
              "agent %s is connected from %s and answers: this one, from %s, is a clone of it; "
              "remove agent.key and agent.pem on one of the two and join it anew",
              holder->cert.agent_id, holder->host, rival->host);
-    events_put(a->events, fleet_find(a->fleet, holder->cert.agent_id),
-               &(struct message_event){ .name = "agent_clone",
-                                        .text = text,
-                                        .space = "",
-                                        .proc = "",
-                                        .proc_name = "",
-                                        .wall_ms = agents_wall_ms(a) });
+    events_tell(a->events, fleet_find(a->fleet, holder->cert.agent_id), EVENT_CLONE, text);
     peer_deny(rival, &later, text);
 }
 
@@ -94,13 +89,36 @@ static void replace_holder(struct peer *p)
 
 /* ---- hello ---- */
 
+/* What reads as an address, with blanks between. */
+static const char *keep_addresses(const struct list *addresses, struct arena *a)
+{
+    const struct message_text *texts = addresses->items;
+    struct buf b = { 0 };
+    char ip[IP_TEXT_SIZE];
+    const char *kept;
+
+    for (size_t i = 0; i < addresses->n; i++) {
+        if (ip_read(texts[i].text, ip))
+            buf_printf(&b, "%s%s", b.len ? " " : "", ip);
+    }
+    kept = arena_strdup(a, buf_text(&b));
+    buf_free(&b);
+    return kept;
+}
+
 static void keep_hello(struct peer *p, const struct message_hello *m)
 {
+    p->addresses = keep_addresses(&m->addresses, &p->arena);
     p->hello = (struct message_hello){
         .agent_version = arena_strdup(&p->arena, m->agent_version),
         .hostname = arena_strdup(&p->arena, m->hostname),
         .digest = arena_strdup(&p->arena, m->digest),
         .agent_ms = m->agent_ms,
+        .os = arena_strdup(&p->arena, m->os),
+        .arch = arena_strdup(&p->arena, m->arch),
+        .cpus = m->cpus,
+        .mem_bytes = m->mem_bytes,
+        .started_s = m->started_s,
     };
 }
 
@@ -165,7 +183,7 @@ static void on_updated(struct agents *a, struct peer *p, struct store_call *c, v
         LOG(a->log, LOG_WARN, "what a host says of itself is not stored; its next hello will be",
             log_str("agent", ask->host.agent_id), log_err(&c->err));
     else if (fleet_find(a->fleet, ask->host.agent_id))
-        fleet_put_host(a->fleet, &ask->host);
+        fleet_put_host(a->fleet, join_stored(c));
 }
 
 /* In the fleet only after the commit, so that what is not stored is tried again with the
@@ -177,7 +195,8 @@ static void update_host(struct peer *p, const struct fleet_host *h)
     struct join_ask *ask;
     struct err err = { 0 };
 
-    if (!strcmp(h->hostname, p->hello.hostname) && !strcmp(h->version, p->hello.agent_version))
+    if (!strcmp(h->hostname, p->hello.hostname) && !strcmp(h->version, p->hello.agent_version) &&
+        !strcmp(h->addresses, p->addresses))
         return;
     c = ask_new(a, NULL, &store_join, on_updated);
     ask = arena_alloc(&c->arena, sizeof(*ask));
@@ -186,6 +205,7 @@ static void update_host(struct peer *p, const struct fleet_host *h)
     join_host_row(h, p->cert.serial, &c->arena, &ask->host);
     ask->host.hostname = arena_strdup(&c->arena, p->hello.hostname);
     ask->host.version = arena_strdup(&c->arena, p->hello.agent_version);
+    ask->host.addresses = arena_strdup(&c->arena, p->addresses);
     c->in = ask;
     if (ask_submit(c, &err))
         LOG(a->log, LOG_WARN, "what a host says of itself is not stored; its next hello will be",
@@ -206,6 +226,27 @@ static void welcome(struct peer *p, const struct fleet_host *h)
     conn_send(p->conn, MESSAGE_WELCOME, &message_welcome_shape, &w);
 }
 
+/* A word that is too long is one that nobody looks for. */
+static void put_word(char to[FLEET_WORD_SIZE], const char *word)
+{
+    size_t n = strlen(word);
+
+    if (n < FLEET_WORD_SIZE)
+        memcpy(to, word, n);
+}
+
+static void put_facts(struct peer *p)
+{
+    const struct message_hello *m = &p->hello;
+    struct fleet_facts facts = { .cpus = m->cpus,
+                                 .mem_bytes = m->mem_bytes,
+                                 .start_s = m->started_s };
+
+    put_word(facts.os, m->os);
+    put_word(facts.arch, m->arch);
+    fleet_set_facts(p->agents->fleet, p->cert.agent_id, &facts);
+}
+
 static void begin_session(struct peer *p, const struct fleet_host *h, int64_t epoch)
 {
     struct agents *a = p->agents;
@@ -217,16 +258,22 @@ static void begin_session(struct peer *p, const struct fleet_host *h, int64_t ep
     a->counters.sessions++;
     update_host(p, h);
     welcome(p, h);
+    put_facts(p);
     arena_free(&p->arena);
     p->hello = (struct message_hello){ 0 };
+    p->addresses = "";
     timer_set(a->loop, &p->timer, a->ping_ms);
     if (p->rival)
         ask_holder(p);
     LOG(a->log, LOG_INFO, "an agent is connected", log_str("agent", id), log_str("from", p->host),
         log_int("epoch", epoch));
+    if (a->heartbeat)
+        heartbeat_on_session(a->heartbeat, id);
     fleet_set_session(a->fleet, id, epoch, agents_wall_ms(a)); /* h is not good after this */
     if (a->tasks)
         tasks_on_session(a->tasks, id, epoch);
+    if (a->groups)
+        groups_on_session(a->groups, id);
 }
 
 static void deny_opening(struct peer *p, const struct err *why)
@@ -334,6 +381,8 @@ static void end_session(struct peer *p)
         tasks_on_session_end(a->tasks, id, p->epoch);
     if (a->logs)
         logs_on_session_end(a->logs, id, p->epoch);
+    if (a->heartbeat)
+        heartbeat_on_session_end(a->heartbeat, id);
     submit_close(a, id, p->epoch, wall_ms);
 }
 
@@ -366,54 +415,22 @@ static void on_processes(struct peer *p, const struct message_processes *m)
         peer_deny(p, &later, err.text);
 }
 
-/* Of one that was removed there is nothing to remember. */
-void session_forget_gone(struct agents *a)
-{
-    struct map_entry *e;
-
-    for (size_t at = 0; (e = map_next(&a->taken, &at));) {
-        struct taken *t = e->value;
-
-        if (!fleet_find(a->fleet, t->agent_id))
-            free(map_del_str(&a->taken, t->agent_id));
-    }
-}
-
-static struct taken *taken_of(struct peer *p)
-{
-    struct map *all = &p->agents->taken;
-    struct taken *t = map_find_str(all, p->cert.agent_id);
-
-    if (t)
-        return t;
-    t = xalloc(sizeof(*t));
-    snprintf(t->agent_id, sizeof(t->agent_id), "%s", p->cert.agent_id);
-    map_put_str(all, t->agent_id, t);
-    return t;
-}
-
-static bool put_event(struct peer *p, const struct message_event *m)
-{
-    struct agents *a = p->agents;
-    struct message_event event = *m;
-
-    if (event.wall_ms <= 0)
-        event.wall_ms = agents_wall_ms(a);
-    return events_put(a->events, fleet_find(a->fleet, p->cert.agent_id), &event);
-}
-
-/* Acknowledged is the last we have, which tells an agent that counts anew to go on there. */
 static void on_event(struct peer *p, const struct message_event *m)
 {
-    struct taken *t = taken_of(p);
-    enum events_place place = events_place(t->event, m);
+    struct agents *a = p->agents;
 
-    if (place == EVENTS_EARLY || (place == EVENTS_NEXT && !put_event(p, m)) || m->after < 0)
-        return;
-    if (place == EVENTS_NEXT)
-        t->event = m->id;
-    conn_send(p->conn, MESSAGE_EVENT_STORED, &message_event_ref_shape,
-              &(struct message_event_ref){ t->event });
+    events_on_message(a->events, fleet_find(a->fleet, p->cert.agent_id), p->cert.agent_id, m);
+}
+
+/* To whichever session it has by now. */
+void session_on_event_stored(void *agents, const char *agent_id, int64_t id)
+{
+    struct agents *a = agents;
+    struct peer *p = map_find_str(&a->holders, agent_id);
+
+    if (p && p->stage == PEER_OPEN)
+        conn_send(p->conn, MESSAGE_EVENT_STORED, &message_event_ref_shape,
+                  &(struct message_event_ref){ id });
 }
 
 static void on_error(struct peer *p, const struct message_error *m)
@@ -421,6 +438,17 @@ static void on_error(struct peer *p, const struct message_error *m)
     LOG(p->agents->log, LOG_WARN, "an agent does not take a message",
         log_str("agent", p->cert.agent_id), log_str("message", message_name((unsigned)m->type)),
         log_int("code", m->code), log_str("why", m->text));
+}
+
+/* Of a task, or of what was registered. */
+static void on_command_said(struct peer *p, unsigned type, const void *message)
+{
+    struct agents *a = p->agents;
+
+    if (a->pushes && pushes_on_message(a->pushes, p->cert.agent_id, p->epoch, type, message))
+        return;
+    if (a->tasks)
+        tasks_on_message(a->tasks, p->cert.agent_id, p->epoch, type, message);
 }
 
 void session_on_message(struct peer *p, unsigned type, const void *message)
@@ -435,11 +463,11 @@ void session_on_message(struct peer *p, unsigned type, const void *message)
     case MESSAGE_RENEW: join_on_renew(p, message); return;
     case MESSAGE_ERROR: on_error(p, message); return;
     case MESSAGE_TAKEN:
-    case MESSAGE_RESULT:
-        if (a->tasks)
-            tasks_on_message(a->tasks, p->cert.agent_id, p->epoch, type, message);
+    case MESSAGE_RESULT: on_command_said(p, type, message); return;
+    case MESSAGE_GROUP_TAKEN:
+        if (a->groups)
+            groups_on_taken(a->groups, p->cert.agent_id, message);
         return;
-    case MESSAGE_GROUP_TAKEN: return; /* nobody here waits for it */
     case MESSAGE_LOG:
         if (a->logs)
             logs_on_answer(a->logs, p->cert.agent_id, p->epoch, message);
@@ -453,6 +481,7 @@ void session_on_message(struct peer *p, unsigned type, const void *message)
     case MESSAGE_EVENT_STORED:
     case MESSAGE_LOG_ASK:
     case MESSAGE_GROUP:
+    case MESSAGE_CANCEL:
     case MESSAGE_JOINED: break;
     }
     peer_refuse(p, &invalid, "an agent with a session does not say this");

@@ -2,229 +2,444 @@
 /* events.c - see events.h. */
 #include "server/events.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sys.h"
+#include "server/event_batches.h"
+#include "server/event_file.h"
+#include "server/event_line.h"
+#include "server/event_speaker.h"
 
-enum { DATA_ID = 1100008 };
+enum {
+    TICK_MS = 10 * 1000,
+    PRUNE_ROWS = 500,
+    PRUNE_MS = 60 * 1000, /* between two looks, */
+    PRUNE_MORE_MS = 50,   /* and while there is more to forget */
+    DAYS = 30,
+    ROWS_MAX = 1000 * 1000,
+    HOST_BURST = 2000,
+    HOST_PER_MINUTE = 60,
+};
+
+static const int64_t day_ms = INT64_C(24) * 3600 * 1000;
+
+const char *const event_own_names[EVENT_OWNS] = {
+    [EVENT_CLONE] = "agent_clone",
+    [EVENT_ADDRESS] = "agent_address_taken",
+    [EVENT_LOST] = event_lost_name,
+    [EVENT_BACK] = event_back_name,
+    [EVENT_LEFT_OUT] = "agent_events_left_out",
+    [EVENT_STORE] = "server_store_failed",
+};
 
 struct events {
-    char *path; /* "": nowhere */
-    int fd;
+    struct loop *loop;
     struct log *log;
-    int64_t failed; /* writes, since the last that was good */
-    bool torn;      /* the file may end inside a line */
+    struct store *store;
+    const struct fleet *fleet; /* NULL until events_load() */
+    struct event_batches *batches;
+    struct event_file *file;
+    struct speakers speakers;
+    int64_t days, rows_max, last;
+    events_stored_fn *stored;
+    void *stored_arg;
+    events_told_fn *told;
+    void *told_arg;
+    struct timer tick, prune;
+    bool is_pruning, is_stopping;
+    int64_t failing_since_ms; /* wall time; 0: the store does its work */
+    struct err failure;
+    struct arena arena; /* of `lost` */
+    struct list lost;
 };
 
-/* ---- one line ---- */
+/* ---- the store's trouble ---- */
 
-/* All of them text, the cloud's number too: so it is read. */
-struct event_dimension {
-    const char *cloud_id, *ip, *space, *index, *proc_name, *agent_id;
-};
-
-struct event_content {
-    const char *text;
-};
-
-struct event_item {
-    const char *name;
-    struct event_content content;
-    const char *target;
-    int64_t wall_ms;
-    struct event_dimension dimension;
-};
-
-struct event_line {
-    int64_t data_id;
-    struct list data; /* struct event_item, one */
-};
-
-#define AT(type, member) .offset = offsetof(struct event_##type, member)
-
-/* clang-format off */
-static const struct field dimension_fields[] = {
-    { "bk_target_cloud_id", .type = FIELD_STR, AT(dimension, cloud_id) },
-    { "bk_target_ip", .type = FIELD_STR, AT(dimension, ip) },
-    { "process_group_id", .type = FIELD_STR, AT(dimension, space), .flags = FIELD_OMIT_EMPTY },
-    { "process_index", .type = FIELD_STR, AT(dimension, index), .flags = FIELD_OMIT_EMPTY },
-    { "process_name", .type = FIELD_STR, AT(dimension, proc_name), .flags = FIELD_OMIT_EMPTY },
-    { "bk_agent_id", .type = FIELD_STR, AT(dimension, agent_id), .flags = FIELD_OMIT_EMPTY },
-    { 0 },
-};
-static const struct shape dimension_shape = { "dimension", sizeof(struct event_dimension), dimension_fields };
-
-static const struct field content_fields[] = {
-    { "content", .type = FIELD_STR, AT(content, text) },
-    { 0 },
-};
-static const struct shape content_shape = { "content", sizeof(struct event_content), content_fields };
-
-static const struct field item_fields[] = {
-    { "event_name", .type = FIELD_STR, AT(item, name) },
-    { "event", .type = FIELD_OBJ, AT(item, content), .sub = &content_shape },
-    { "target", .type = FIELD_STR, AT(item, target) },
-    { "timestamp", .type = FIELD_INT, AT(item, wall_ms) },
-    { "dimension", .type = FIELD_OBJ, AT(item, dimension), .sub = &dimension_shape },
-    { 0 },
-};
-static const struct shape item_shape = { "event", sizeof(struct event_item), item_fields };
-
-static const struct field line_fields[] = {
-    { "data_id", .type = FIELD_INT, AT(line, data_id) },
-    { "data", .type = FIELD_LIST, AT(line, data), .sub = &item_shape },
-    { 0 },
-};
-static const struct shape line_shape = { "events", sizeof(struct event_line), line_fields };
-/* clang-format on */
-
-void events_write(const struct fleet_host *host, const struct message_event *event, struct buf *to)
+static void on_failed(void *arg, const struct err *why)
 {
-    struct arena a = { 0 };
-    const bool of_proc = *event->space || *event->proc; /* else of the host itself */
-    const char *cloud = arena_printf(&a, "%lld", (long long)host->cloud_id);
-    struct event_item item = {
-        .name = event->name,
-        .content = { event->text },
-        .target = arena_printf(&a, "%s|%s", host->ip, cloud),
-        .wall_ms = event->wall_ms,
-        .dimension = { .cloud_id = cloud,
-                       .ip = host->ip,
-                       .space = event->space,
-                       .index = of_proc ? arena_printf(&a, "%s:%s", event->space, event->proc) : "",
-                       .proc_name = event->proc_name,
-                       .agent_id = host->agent_id },
-    };
-    const struct event_line line = {
-        .data_id = event->report_id > 0 ? event->report_id : DATA_ID,
-        .data = { &item, 1 },
-    };
+    struct events *e = arg;
 
-    shape_write(&line_shape, &line, to);
-    arena_free(&a);
+    if (e->failing_since_ms)
+        return;
+    e->failing_since_ms = clock_wall_ms(loop_clock(e->loop));
+    e->failure = *why;
+    LOG(e->log, LOG_ERROR, "events can not be stored; agents keep theirs until they can",
+        log_err(why));
 }
 
-/* ---- the file ---- */
-
-/* Not blocking, as the log: a path may name a pipe, whose reader is not waited for. */
-static int open_file(const char *path, int *ret_fd, struct err *err)
+/* Told when it is over: before that nothing could be stored of it. */
+static void on_good(struct events *e)
 {
-    int fd = sys_open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_NONBLOCK, 0640);
+    int64_t ms = clock_wall_ms(loop_clock(e->loop)) - e->failing_since_ms;
+    char text[640];
 
-    if (fd < 0)
-        return err_sys(err, "open events file %s", path);
-    *ret_fd = fd;
-    return 0;
+    if (!e->failing_since_ms)
+        return;
+    e->failing_since_ms = 0;
+    LOG(e->log, LOG_WARN, "events are stored again", log_int("after_ms", ms));
+    if (e->is_stopping)
+        return;
+    snprintf(text, sizeof(text), "for %lld s nothing could be stored: %s",
+             (long long)(ms > 0 ? ms / 1000 : 0), e->failure.text);
+    events_tell(e, NULL, EVENT_STORE, text);
 }
 
-int events_new(const char *path, struct log *log, struct events **ret, struct err *err)
+/* ---- from the store on ---- */
+
+static void tell_stored(struct events *e, struct speaker *who)
 {
+    who->told = who->stored;
+    if (e->stored)
+        e->stored(e->stored_arg, who->agent_id, who->stored);
+}
+
+/* All of one agent that came before are stored too, for they were in order. */
+static void count_stored(struct events *e, const struct event_row *rows, size_t n)
+{
+    struct speaker *who;
+
+    for (size_t i = 0; i < n; i++) {
+        who = speakers_find(&e->speakers, rows[i].agent_id);
+        if (!who || !who->pending || !rows[i].agent_event)
+            continue; /* the host was removed meanwhile, or it is an event of ours */
+        if (rows[i].agent_event > who->stored)
+            who->stored = rows[i].agent_event;
+        if (!--who->pending)
+            who->stored = who->queued;
+    }
+    for (size_t i = 0; i < n; i++) {
+        who = speakers_find(&e->speakers, rows[i].agent_id);
+        if (who && who->told != who->stored)
+            tell_stored(e, who);
+    }
+}
+
+static void on_stored(void *arg, const struct event_row *rows, size_t n)
+{
+    struct events *e = arg;
+
+    e->last = rows[n - 1].seq;
+    event_file_put(e->file, rows, n);
+    count_stored(e, rows, n);
+    if (e->told)
+        e->told(e->told_arg, rows, n);
+    on_good(e);
+}
+
+/* ---- from agents ---- */
+
+static void log_unknown(struct events *e, const struct message_event *m)
+{
+    LOG(e->log, LOG_WARN, "an event of a host that is not known", log_str("event", m->name),
+        log_str("about", m->text), log_str("namespace", m->space), log_str("name", m->proc));
+}
+
+static void take(struct events *e, const struct fleet_host *host, struct speaker *who,
+                 const struct message_event *m)
+{
+    bool has_number = m->after >= 0;
+
+    if (has_number)
+        who->queued = m->id;
+    if (!host) {
+        log_unknown(e, m);
+    } else if (speaker_may(&e->speakers, who, loop_now_ms(e->loop))) {
+        who->pending += has_number;
+        event_batches_put(e->batches, host, m, EVENT_SAYS_NOTHING);
+    }
+    if (!has_number || who->pending)
+        return;
+    who->stored = who->queued;
+    tell_stored(e, who);
+}
+
+/* Told is the last that is stored, which tells an agent that counts anew to go on there. */
+void events_on_message(struct events *e, const struct fleet_host *host, const char *agent_id,
+                       const struct message_event *m)
+{
+    struct speaker *who = speakers_get(&e->speakers, agent_id);
+
+    switch (speaker_place(who->queued, m)) {
+    case SPEAKER_EARLY: return;
+    case SPEAKER_KNOWN:
+        if (m->id <= who->stored)
+            tell_stored(e, who);
+        return;
+    case SPEAKER_NEXT: break;
+    }
+    if (!event_batches_is_full(e->batches, false))
+        take(e, host, who, m);
+}
+
+void events_set_stored(struct events *e, events_stored_fn *fn, void *arg)
+{
+    e->stored = fn;
+    e->stored_arg = arg;
+}
+
+void events_forget_gone(struct events *e)
+{
+    struct map_entry *entry;
+
+    for (size_t at = 0; e->fleet && (entry = map_next(&e->speakers.all, &at));) {
+        struct speaker *who = entry->value;
+
+        if (!fleet_find(e->fleet, who->agent_id))
+            speakers_del(&e->speakers, who);
+    }
+}
+
+/* ---- our own ---- */
+
+static void put_own(struct events *e, const struct fleet_host *h, enum event_own what,
+                    const char *text)
+{
+    const struct message_event m = { .after = -1,
+                                     .name = event_own_names[what],
+                                     .text = text,
+                                     .space = "",
+                                     .proc = "",
+                                     .proc_name = "" };
+
+    event_batches_put(e->batches, h, &m,
+                      what == EVENT_LOST   ? EVENT_SAYS_LOST
+                      : what == EVENT_BACK ? EVENT_SAYS_BACK
+                                           : EVENT_SAYS_NOTHING);
+}
+
+/* Whoever tries each minute, and is refused each time, is told of now and then. */
+static bool may_tell(struct events *e, const struct fleet_host *h, enum event_own what,
+                     int64_t *ret_more)
+{
+    enum speaker_topic topic = what == EVENT_CLONE ? SPEAKER_CLONE : SPEAKER_ADDRESS;
+
+    *ret_more = 0;
+    if (!h || (what != EVENT_CLONE && what != EVENT_ADDRESS))
+        return true;
+    return speaker_topic(speakers_get(&e->speakers, h->agent_id), topic, loop_now_ms(e->loop),
+                         ret_more);
+}
+
+void events_tell(struct events *e, const struct fleet_host *h, enum event_own what,
+                 const char *text)
+{
+    char longer[768];
+    int64_t more;
+
+    if (event_batches_is_full(e->batches, true)) {
+        LOG(e->log, LOG_ERROR, "an event of the server itself finds no room",
+            log_str("event", event_own_names[what]), log_str("about", text));
+        return;
+    }
+    if (!may_tell(e, h, what, &more))
+        return;
+    if (more)
+        snprintf(longer, sizeof(longer), "%s (and %lld times more before)", text, (long long)more);
+    put_own(e, h, what, more ? longer : text);
+}
+
+/* `all`: be it time for it or not. */
+static void say_left_out(struct events *e, bool all)
+{
+    struct speaker *who;
+    int64_t n;
+
+    while ((who = speakers_take_flooding(&e->speakers, loop_now_ms(e->loop), all, &n))) {
+        const struct fleet_host *h = e->fleet ? fleet_find(e->fleet, who->agent_id) : NULL;
+        char text[128];
+
+        snprintf(text, sizeof(text), "%lld events of this host were left out: it told too many",
+                 (long long)n);
+        LOG(e->log, LOG_WARN, "events of a host were left out", log_str("agent", who->agent_id),
+            log_int("number", n));
+        if (h)
+            put_own(e, h, EVENT_LEFT_OUT, text);
+    }
+}
+
+static void on_tick(void *arg)
+{
+    struct events *e = arg;
+
+    say_left_out(e, false);
+    timer_set(e->loop, &e->tick, TICK_MS);
+}
+
+/* ---- forgetting ---- */
+
+static void on_pruned(void *arg, struct store_call *c)
+{
+    struct events *e = arg;
+    const struct event_prune_got *got = c->out;
+
+    e->is_pruning = false;
+    if (c->failed)
+        on_failed(e, &c->err);
+    else if (event_batches_is_empty(e->batches))
+        on_good(e);
+    if (!e->is_stopping)
+        timer_set(e->loop, &e->prune,
+                  !c->failed && got->gone == PRUNE_ROWS ? PRUNE_MORE_MS : PRUNE_MS);
+    store_call_free(c);
+}
+
+static void prune(void *arg)
+{
+    struct events *e = arg;
+    struct store_call *c = store_call_new(&store_event_prune, on_pruned, e);
+    struct event_prune_ask *ask = arena_alloc(&c->arena, sizeof(*ask));
+    struct err err;
+
+    *ask =
+        (struct event_prune_ask){ PRUNE_ROWS, clock_wall_ms(loop_clock(e->loop)) - e->days * day_ms,
+                                  e->rows_max };
+    c->in = ask;
+    e->is_pruning = store_submit(e->store, c, &err) == 0;
+    if (e->is_pruning)
+        return;
+    store_call_free(c);
+    timer_set(e->loop, &e->prune, PRUNE_MS);
+}
+
+/* ---- its life ---- */
+
+static int64_t or_usual(int64_t n, int64_t usual)
+{
+    return n ? n : usual;
+}
+
+int events_new(struct loop *loop, struct log *log, struct store *store,
+               const struct events_settings *s, struct events **ret, struct err *err)
+{
+    static const struct event_batches_owner owner = { on_stored, on_failed };
+    const struct speaker_limits limits = { or_usual(s->host_burst, HOST_BURST),
+                                           or_usual(s->host_per_minute, HOST_PER_MINUTE) };
+    struct event_file *file;
     struct events *e;
-    int fd = -1;
 
-    if (*path && open_file(path, &fd, err))
+    if (event_file_new(loop, log, store, s->file, s->node, &file, err))
         return -1;
     e = xalloc(sizeof(*e));
-    *e = (struct events){ .path = xstrdup(path), .fd = fd, .log = log };
+    *e = (struct events){ .loop = loop, .log = log, .store = store, .file = file };
+    e->batches = event_batches_new(loop, store, &owner, e);
+    e->days = or_usual(s->days, DAYS);
+    e->rows_max = or_usual(s->rows_max, ROWS_MAX);
+    speakers_init(&e->speakers, &limits);
+    timer_init(&e->tick, on_tick, e);
+    timer_init(&e->prune, prune, e);
     *ret = e;
     return 0;
+}
+
+static int find_last(struct events *e, const struct fleet *fleet, struct arena *a,
+                     struct list *ret_rows, struct err *err)
+{
+    size_t n = (size_t)fleet_totals(fleet)->hosts;
+    struct event_last_row *agents = arena_alloc(a, (n + 1) * sizeof(*agents));
+    struct event_last_ask ask = { { agents, 0 } };
+    const struct fleet_host *h = fleet_next(fleet, "");
+
+    for (; h && ask.agents.n < n; h = fleet_next(fleet, h->agent_id))
+        agents[ask.agents.n++].agent_id = h->agent_id;
+    return store_sync(e->store, &store_event_last, &ask, a, ret_rows, err);
+}
+
+/* What an agent says again, because the server died before it could answer, is known. */
+static int load_speakers(struct events *e, const struct fleet *fleet, struct err *err)
+{
+    const struct event_last_row *got;
+    struct arena a = { 0 };
+    struct list rows = { 0 };
+    int bad = find_last(e, fleet, &a, &rows, err);
+
+    got = rows.items;
+    for (size_t i = 0; i < rows.n; i++) {
+        struct speaker *who = speakers_get(&e->speakers, got[i].agent_id);
+
+        who->queued = who->stored = got[i].agent_event;
+    }
+    arena_free(&a);
+    return bad;
+}
+
+int events_load(struct events *e, const struct fleet *fleet, struct err *err)
+{
+    const struct event_load_ask ask = { event_file_reader(e->file) };
+    struct event_load_got got;
+
+    if (store_sync(e->store, &store_event_load, &ask, &e->arena, &got, err) ||
+        load_speakers(e, fleet, err))
+        return err_wrap(err, "events");
+    e->fleet = fleet;
+    e->last = got.last;
+    e->lost = got.lost;
+    event_file_start(e->file, got.mark, got.last);
+    timer_set(e->loop, &e->tick, TICK_MS);
+    timer_set(e->loop, &e->prune, PRUNE_MORE_MS);
+    return 0;
+}
+
+int events_reopen(struct events *e, struct err *err)
+{
+    return event_file_reopen(e->file, err);
+}
+
+/* A call that is waited for comes back behind those that were submitted before it; what it
+ * does is nothing, so that it may fail. */
+static void wait_for_store(struct events *e)
+{
+    const struct event_mark_row nobody = { "nobody", -1 };
+    struct arena a = { 0 };
+    struct err ignored;
+
+    (void)store_sync(e->store, &store_event_mark, &nobody, &a, NULL, &ignored);
+    arena_free(&a);
+    store_on_ready(e->store, 0);
+}
+
+void events_stop(struct events *e)
+{
+    if (!e || e->is_stopping)
+        return;
+    e->is_stopping = true;
+    e->stored = NULL;
+    e->told = NULL;
+    say_left_out(e, true);
+    timer_stop(e->loop, &e->prune);
+    while (event_batches_is_storing(e->batches))
+        wait_for_store(e);
+    while (!event_file_stop(e->file) || e->is_pruning)
+        wait_for_store(e);
 }
 
 void events_free(struct events *e)
 {
     if (!e)
         return;
-    if (e->failed > 0)
-        LOG(e->log, LOG_WARN, "events could not be written to the end", log_str("file", e->path),
-            log_int("failed", e->failed));
-    if (e->fd >= 0)
-        sys_close(e->fd);
-    free(e->path);
+    timer_stop(e->loop, &e->tick);
+    timer_stop(e->loop, &e->prune);
+    event_batches_free(e->batches);
+    event_file_free(e->file);
+    speakers_done(&e->speakers);
+    arena_free(&e->arena);
     free(e);
 }
 
-int events_reopen(struct events *e, struct err *err)
-{
-    int fd = -1;
+/* ---- for listeners ---- */
 
-    if (!*e->path)
-        return 0;
-    if (open_file(e->path, &fd, err))
-        return -1; /* the old one stays */
-    sys_close(e->fd);
-    e->fd = fd;
-    e->torn = false;
-    return 0;
+void events_set_told(struct events *e, events_told_fn *fn, void *arg)
+{
+    e->told = fn;
+    e->told_arg = arg;
 }
 
-/* The first failure is logged, then each time there are twice as many: a disk that stays
- * full must not fill the log too. */
-static void count_failed(struct events *e, ssize_t put)
+int64_t events_last(const struct events *e)
 {
-    struct err err = { 0 };
-
-    if (put < 0)
-        err_sys(&err, "write events file %s", e->path);
-    else
-        err_set(&err, ERR_UNAVAILABLE, "write events file %s: there was room for a part only",
-                e->path);
-    e->failed++;
-    if ((e->failed & (e->failed - 1)) == 0)
-        LOG(e->log, LOG_ERROR,
-            "an event can not be written; agents keep theirs, up to 1,000 each, until it can",
-            log_err(&err), log_int("failed", e->failed));
+    return e->last;
 }
 
-/* The newline in front is needed only behind a line that was cut short. */
-static bool append(struct events *e, struct buf *line)
+const struct list *events_lost(const struct events *e)
 {
-    ssize_t put;
-
-    if (!e->torn)
-        buf_drop(line, 1);
-    buf_addc(line, '\n');
-    put = sys_write(e->fd, buf_data(line), line->len);
-    if (put != (ssize_t)line->len) {
-        e->torn = e->torn || put > 0;
-        count_failed(e, put);
-        return false;
-    }
-    e->torn = false;
-    if (e->failed > 0)
-        LOG(e->log, LOG_WARN, "events are written again", log_str("file", e->path),
-            log_int("failed", e->failed));
-    e->failed = 0;
-    return true;
-}
-
-bool events_put(struct events *e, const struct fleet_host *host, const struct message_event *event)
-{
-    struct buf line = { 0 };
-    bool is_written;
-
-    if (!host) {
-        LOG(e->log, LOG_WARN, "an event of a host that is not known", log_str("event", event->name),
-            log_str("about", event->text), log_str("namespace", event->space),
-            log_str("name", event->proc));
-        return true;
-    }
-    if (!*e->path)
-        return true;
-    buf_addc(&line, '\n');
-    events_write(host, event, &line);
-    is_written = append(e, &line);
-    buf_free(&line);
-    return is_written;
-}
-
-enum events_place events_place(int64_t last, const struct message_event *event)
-{
-    if (event->after < 0)
-        return EVENTS_NEXT; /* an agent of before, which says each once */
-    if (event->id <= last)
-        return EVENTS_KNOWN;
-    return event->after > last ? EVENTS_EARLY : EVENTS_NEXT;
+    return &e->lost;
 }

@@ -2,11 +2,14 @@
 /* fleet.c - see fleet.h: hosts and their processes in memory. */
 #include "server/fleet.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "server/fleet_in.h"
+
+enum { AT_SIZE = 128 }; /* "cloud:ip", where nobody has a longer one */
 
 struct fleet *fleet_new(struct loop *loop, struct log *log, struct store *store)
 {
@@ -43,7 +46,10 @@ void fleet_free(struct fleet *f)
     errands_free(f->errands);
     map_free(&f->by_id);
     map_free(&f->by_at);
+    map_free(&f->by_number);
+    map_free(&f->spaces);
     map_free(&f->texts);
+    businesses_free(f);
     free(f->hosts);
     free(f);
 }
@@ -66,10 +72,17 @@ const struct fleet_host *fleet_find(const struct fleet *f, const char *agent_id)
 
 const struct fleet_host *fleet_find_at(const struct fleet *f, int64_t cloud_id, const char *ip)
 {
-    char *at = xprintf("%lld:%s", (long long)cloud_id, ip);
-    const struct host *h = map_find_str(&f->by_at, at);
+    char at[AT_SIZE];
+    int n = snprintf(at, sizeof(at), "%lld:%s", (long long)cloud_id, ip);
+    const struct host *h = n < AT_SIZE ? map_find(&f->by_at, at, (size_t)n) : NULL;
 
-    free(at);
+    return h ? &h->pub : NULL;
+}
+
+const struct fleet_host *fleet_find_number(const struct fleet *f, int64_t host_id)
+{
+    const struct host *h = map_find(&f->by_number, (const char *)&host_id, sizeof(host_id));
+
     return h ? &h->pub : NULL;
 }
 
@@ -140,15 +153,18 @@ static void drop_names(struct fleet *f, struct host *h)
 {
     if (!h->at)
         return;
+    business_leave(f, h->pub.biz_id);
     map_del_str(&f->by_id, h->pub.agent_id);
     if (map_find_str(&f->by_at, h->at) == h)
         map_del_str(&f->by_at, h->at);
     free(h->at);
     h->at = NULL;
+    if (fleet_find_number(f, h->pub.host_id) == &h->pub)
+        map_del(&f->by_number, (const char *)&h->pub.host_id, sizeof(h->pub.host_id));
 }
 
 /* The row may be of texts that are the host's own. */
-void host_put(struct fleet *f, const struct host_row *row)
+void fleet_put_host(struct fleet *f, const struct host_row *row)
 {
     struct host *h = host_find(f, row->agent_id);
     struct arena old;
@@ -163,8 +179,14 @@ void host_put(struct fleet *f, const struct host_row *row)
     h->pub.hostname = keep(&h->texts, row->hostname);
     h->pub.version = keep(&h->texts, row->version);
     h->pub.cert_fingerprint = keep(&h->texts, row->cert_fingerprint);
+    h->pub.note = keep(&h->texts, row->note);
+    h->pub.addresses = keep(&h->texts, row->addresses);
     h->pub.cloud_id = row->cloud_id;
+    h->pub.host_id = row->host_id;
+    if (row->host_id)
+        map_put(&f->by_number, (const char *)&h->pub.host_id, sizeof(h->pub.host_id), h);
     h->pub.biz_id = row->biz_id;
+    business_enter(f, row->biz_id);
     h->pub.joined_ms = row->joined_ms;
     if (!h->pub.since_ms)
         h->pub.since_ms = row->joined_ms;
@@ -172,11 +194,6 @@ void host_put(struct fleet *f, const struct host_row *row)
     map_put_str(&f->by_id, h->pub.agent_id, h);
     map_put_str(&f->by_at, h->at, h);
     arena_free(&old);
-}
-
-void fleet_put_host(struct fleet *f, const struct host_row *row)
-{
-    host_put(f, row);
 }
 
 void fleet_del_host(struct fleet *f, const char *agent_id)
@@ -197,6 +214,14 @@ void fleet_del_host(struct fleet *f, const char *agent_id)
     free_host(h);
 }
 
+void fleet_set_facts(struct fleet *f, const char *agent_id, const struct fleet_facts *facts)
+{
+    struct host *h = host_find(f, agent_id);
+
+    if (h)
+        h->pub.facts = *facts;
+}
+
 /* Half a snapshot is of no use to another session. */
 void fleet_set_session(struct fleet *f, const char *agent_id, int64_t epoch, int64_t wall_ms)
 {
@@ -205,9 +230,12 @@ void fleet_set_session(struct fleet *f, const char *agent_id, int64_t epoch, int
     if (!h)
         return;
     f->totals.online += (epoch != 0) - (h->pub.epoch != 0);
+    procs_count(h, -1);
     h->pub.epoch = epoch;
+    procs_count(h, 1);
     h->pub.since_ms = wall_ms;
     procs_drop_pages(h);
+    registry_look(h);
 }
 
 /* ---- What agents say. */
@@ -220,10 +248,42 @@ static int too_many(const struct host *h, struct err *err)
 
 static int add_page(struct host *h, const struct proc_view *view, struct err *err)
 {
+    struct proc *p;
+
     if (h->n_pages >= FLEET_PROCS_MAX)
         return too_many(h, err);
-    procs_add_page(h, proc_new(h->fleet, view, NULL, NULL));
+    p = proc_new(h->fleet, view, NULL);
+    p->is_told = true;
+    procs_add_page(h, p);
     return 0;
+}
+
+static bool is_same_cause(const struct proc_cause *a, const struct proc_cause *b)
+{
+    struct buf texts[2] = { { 0 }, { 0 } };
+    bool is_same;
+
+    shape_write(&proc_cause_shape, a, &texts[0]);
+    shape_write(&proc_cause_shape, b, &texts[1]);
+    is_same = !strcmp(buf_text(&texts[0]), buf_text(&texts[1]));
+    buf_free(&texts[0]);
+    buf_free(&texts[1]);
+    return is_same;
+}
+
+/* Whether the store has it so already.  What a process uses, and when its agent last spoke of
+ * it, is in memory alone: every agent says it every minute. */
+static bool is_stored(const struct proc *old, const struct proc_view *view)
+{
+    const struct proc_view *o = &old->pub.view;
+    struct proc_view v = *view;
+
+    registry_lay_over(&old->pub, &v); /* as the old one is */
+    return old->is_told && !old->is_dirty && old->told_wanted == view->wanted &&
+           o->status == v.status && o->hosted == v.hosted && o->pid == v.pid &&
+           o->restarts == v.restarts && o->register_s == v.register_s &&
+           o->last_start_s == v.last_start_s && !strcmp(o->version, v.version ? v.version : "") &&
+           !strcmp(o->why, v.why ? v.why : "") && is_same_cause(&o->cause, &v.cause);
 }
 
 static int on_change(struct host *h, const struct proc_view *view, struct err *err)
@@ -233,8 +293,9 @@ static int on_change(struct host *h, const struct proc_view *view, struct err *e
 
     if (!old && h->pub.n_procs >= FLEET_PROCS_MAX)
         return too_many(h, err);
-    p = proc_new(h->fleet, view, old ? old->pub.labels : NULL, old ? old->pub.spec : NULL);
-    p->is_dirty = true;
+    p = proc_remake(h->fleet, old, view);
+    p->is_dirty = !old || !is_stored(old, view);
+    p->is_told = true;
     procs_put(h, p);
     return h->n_pages ? add_page(h, view, err) : 0; /* newer than its page */
 }
@@ -262,58 +323,10 @@ int fleet_on_processes(struct fleet *f, const char *agent_id, const struct messa
     if (m->is_snapshot) {
         procs_take_pages(h);
         h->is_replaced = true;
+        registry_look(h);
     }
     if (!bad)
         set_digest(h, m->digest);
     host_is_dirty(h);
     return bad;
-}
-
-/* ---- Specs. */
-
-struct labels {
-    struct list list;
-};
-static const struct field labels_fields[] = {
-    { "labels", .type = FIELD_MAP, .max = 64, .sub = &proc_label_shape },
-    { 0 },
-};
-static const struct shape labels_shape = { "labels", sizeof(struct labels), labels_fields };
-
-/* The map alone, out of an object with this one member; NULL: there are none. */
-static const char *write_labels(const struct list *labels, struct buf *to)
-{
-    const struct labels all = { *labels };
-
-    if (!labels->n)
-        return NULL;
-    shape_write(&labels_shape, &all, to);
-    buf_truncate(to, to->len - 1);
-    buf_drop(to, strlen("{\"labels\":"));
-    return buf_text(to);
-}
-
-void fleet_put_spec(struct fleet *f, const char *agent_id, const struct proc_meta *meta,
-                    const struct proc_spec *spec)
-{
-    struct host *h = host_find(f, agent_id);
-    struct buf labels = { 0 }, json = { 0 };
-    const struct proc *old;
-    struct proc_view view;
-    struct proc *p;
-
-    if (!h)
-        return;
-    old = procs_find(h, meta->space, meta->name);
-    shape_defaults(&proc_view_shape, &view);
-    view.space = meta->space;
-    view.name = meta->name;
-    shape_write(&proc_spec_shape, spec, &json);
-    p = proc_new(f, old ? &old->pub.view : &view, write_labels(&meta->labels, &labels),
-                 buf_text(&json));
-    p->is_dirty = true;
-    procs_put(h, p);
-    host_is_dirty(h);
-    buf_free(&labels);
-    buf_free(&json);
 }

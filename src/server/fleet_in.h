@@ -2,7 +2,10 @@
 /* fleet_in.h - what the sources of fleet.h share.  Not for others.
  *
  *   fleet.c        hosts and their processes in memory
+ *   fleet_business.c   how many hosts are in each business
  *   fleet_procs.c  one process, one host's list of them
+ *   fleet_registry.c   what clients have registered
+ *   fleet_spaces.c which hosts have how many processes of each namespace
  *   fleet_store.c  what has changed, on its way to the store; loading */
 #ifndef SERVER_FLEET_IN_H
 #define SERVER_FLEET_IN_H
@@ -14,6 +17,7 @@
 #include "base/timers.h"
 #include "server/errands.h"
 #include "server/fleet.h"
+#include "server/fleet_registry.h"
 #include "store/store_procs.h"
 
 /* A text that many processes have: specs and labels of a fan-out are kept once. */
@@ -25,7 +29,12 @@ struct shared_text {
 /* One block of memory, its texts behind it, made anew when it changes. */
 struct proc {
     struct fleet_proc pub; /* first: a fleet_proc of ours is a proc */
+    int64_t told_wanted;   /* by the agent, whatever the view says for who was unregistered */
+    int64_t booked_no;     /* fleet.bookings as of when its registration was last written anew */
     bool is_dirty;         /* not yet as it is in the store */
+    bool is_unbooked;      /* nor what is registered of it */
+    bool is_told; /* by its agent, or by an operation: else it is registered, and no more */
+    bool is_seen; /* in a snapshot, while that is taken */
 };
 
 struct host {
@@ -49,30 +58,63 @@ struct fleet {
     struct errands *errands;
     struct host **hosts; /* by agent id */
     size_t n, cap;
-    struct map by_id, by_at, texts;
+    struct map by_id, by_at, by_number, texts, spaces;
+    struct business *businesses; /* by number */
+    size_t n_businesses, businesses_cap;
     struct fleet_totals totals;
     TAILQ_HEAD(, host) dirty;
     struct timer flush;
-    bool is_failing; /* the last write did; said once, however many fail */
+    fleet_behind_fn *on_behind; /* NULL: nobody */
+    void *behind_arg;
+    int64_t bookings, last_said_ms; /* written anew by us; of the last registration */
+    bool is_failing;                /* the last write did; said once, however many fail */
 };
 
 /* fleet.c */
-void host_put(struct fleet *f, const struct host_row *row);
 struct host *host_find(const struct fleet *f, const char *agent_id);
 
 /* fleet_procs.c */
-struct proc *proc_new(struct fleet *f, const struct proc_view *view, const char *labels,
-                      const char *spec);
+/* `facts` has what is not the agent's to say: labels, spec, registry ...; NULL: nothing. */
+struct proc *proc_new(struct fleet *f, const struct proc_view *view,
+                      const struct fleet_proc *facts);
+struct proc *proc_remake(struct fleet *f, const struct proc *old, const struct proc_view *view);
 void proc_free(struct fleet *f, struct proc *p);
 struct proc *procs_find(const struct host *h, const char *space, const char *name);
 void procs_put(struct host *h, struct proc *p); /* in place of the one of that name */
+void procs_del(struct host *h, const char *space, const char *name);
 void procs_add_page(struct host *h, struct proc *p);
 void procs_drop_pages(struct host *h);
 void procs_take_pages(struct host *h); /* they are all that there is */
 void procs_clear(struct host *h);
+void procs_count(struct host *h, int64_t by); /* all of them, in or out of the totals */
+
+/* fleet_business.c */
+void business_enter(struct fleet *f, int64_t biz_id); /* one host */
+void business_leave(struct fleet *f, int64_t biz_id);
+void businesses_free(struct fleet *f);
+
+/* fleet_spaces.c */
+void spaces_add(struct host *h, const char *space); /* it has one process more of it */
+void spaces_del(struct host *h, const char *space);
+
+/* fleet_registry.c */
+void registry_lay_over(const struct fleet_proc *facts, struct proc_view *view);
+void registry_keep(struct host *h); /* those that a snapshot lacks */
+void registry_look(struct host *h); /* whether its agent has to be told something */
+int registry_write(struct host *h); /* as write_host() */
+int registry_load(struct host *h, struct arena *a, struct err *err);
 
 /* fleet_store.c */
+struct written { /* or on its way: the host may be gone when it comes back */
+    struct fleet *fleet;
+    const char *agent, *space, *name; /* no name: all it has */
+    bool is_registry;                 /* what is registered of it */
+};
 void host_is_dirty(struct host *h);
+struct written *written_new(const struct host *h, const struct proc *p, struct arena *a);
+int written_submit(struct written *w, struct store_call *c);
+void written_done(void *written, struct store_call *c); /* to be the call's `done` */
+bool fleet_is_full(const struct fleet *f);
 void fleet_flush(void *fleet);
 
 #endif

@@ -116,25 +116,40 @@ static void move(void *arg, const char **text)
     *to += size;
 }
 
-struct proc *proc_new(struct fleet *f, const struct proc_view *view, const char *labels,
-                      const char *spec)
+struct proc *proc_new(struct fleet *f, const struct proc_view *view, const struct fleet_proc *facts)
 {
+    static const struct fleet_proc none;
     struct proc_view copy = *view;
     struct proc *p;
     size_t size = 0;
     char *to;
 
+    if (!facts)
+        facts = &none;
+    registry_lay_over(facts, &copy);
     each_list(&proc_view_shape, &copy, measure_list, &size);
     each_text(&proc_view_shape, &copy, measure, &size);
     p = xalloc(sizeof(*p) + size);
     to = (char *)(p + 1);
     each_list(&proc_view_shape, &copy, move_list, &to); /* before texts, which need no alignment */
     each_text(&proc_view_shape, &copy, move, &to);
+    p->told_wanted = view->wanted;
+    p->pub = *facts;
     p->pub.view = copy;
     p->pub.space = copy.space;
     p->pub.name = copy.name;
-    p->pub.labels = share(f, labels);
-    p->pub.spec = share(f, spec);
+    p->pub.labels = share(f, facts->labels);
+    p->pub.spec = share(f, facts->spec);
+    p->pub.trouble = share(f, facts->trouble);
+    return p;
+}
+
+struct proc *proc_remake(struct fleet *f, const struct proc *old, const struct proc_view *view)
+{
+    struct proc *p = proc_new(f, view, old ? &old->pub : NULL);
+
+    p->is_unbooked = old && old->is_unbooked;
+    p->booked_no = old ? old->booked_no : 0;
     return p;
 }
 
@@ -144,16 +159,26 @@ void proc_free(struct fleet *f, struct proc *p)
         return;
     unshare(f, p->pub.labels);
     unshare(f, p->pub.spec);
+    unshare(f, p->pub.trouble);
     free(p);
 }
 
 /* ---- Those of a host. */
 
-static void count(struct fleet *f, const struct proc *p, int64_t by)
+/* Of a host that is not connected nobody knows what runs. */
+static void count(struct host *h, const struct proc *p, int64_t by)
 {
-    f->totals.procs += by;
-    f->totals.running += p->pub.view.status == PROC_RUNNING ? by : 0;
-    f->totals.hosted += p->pub.view.hosted ? by : 0;
+    struct fleet_totals *t = &h->fleet->totals;
+
+    t->procs += by;
+    t->running += h->pub.epoch && p->pub.view.status == PROC_RUNNING ? by : 0;
+    t->hosted += p->pub.view.hosted ? by : 0;
+}
+
+void procs_count(struct host *h, int64_t by)
+{
+    for (size_t i = 0; i < h->pub.n_procs; i++)
+        count(h, h->procs[i], by);
 }
 
 static int compare(const struct proc *p, const char *space, const char *name)
@@ -203,13 +228,14 @@ void procs_put(struct host *h, struct proc *p)
 {
     size_t at = place_of(h, p->pub.space, p->pub.name);
 
-    count(h->fleet, p, 1);
+    count(h, p, 1);
     if (is_at(h, at, p->pub.space, p->pub.name)) {
-        count(h->fleet, h->procs[at], -1);
+        count(h, h->procs[at], -1);
         proc_free(h->fleet, h->procs[at]);
         h->procs[at] = p;
         return;
     }
+    spaces_add(h, p->pub.space);
     grow(&h->procs, h->pub.n_procs, &h->cap);
     memmove(&h->procs[at + 1], &h->procs[at], (h->pub.n_procs - at) * sizeof(struct proc *));
     h->procs[at] = p;
@@ -217,10 +243,24 @@ void procs_put(struct host *h, struct proc *p)
     h->pub.procs = (const struct fleet_proc *const *)h->procs;
 }
 
+void procs_del(struct host *h, const char *space, const char *name)
+{
+    size_t at = place_of(h, space, name);
+
+    if (!is_at(h, at, space, name))
+        return;
+    count(h, h->procs[at], -1);
+    spaces_del(h, space);
+    proc_free(h->fleet, h->procs[at]);
+    h->pub.n_procs--;
+    memmove(&h->procs[at], &h->procs[at + 1], (h->pub.n_procs - at) * sizeof(struct proc *));
+}
+
 void procs_clear(struct host *h)
 {
     for (size_t i = 0; i < h->pub.n_procs; i++) {
-        count(h->fleet, h->procs[i], -1);
+        count(h, h->procs[i], -1);
+        spaces_del(h, h->procs[i]->pub.space);
         proc_free(h->fleet, h->procs[i]);
     }
     free(h->procs);
@@ -252,28 +292,39 @@ void procs_drop_pages(struct host *h)
 }
 
 /* An agent says nothing of labels and specs: those we know stay. */
-static void take_spec(struct host *h, struct proc *p)
+static void take_facts(struct host *h, struct proc **page)
 {
-    const struct proc *old = procs_find(h, p->pub.space, p->pub.name);
+    struct proc *old = procs_find(h, (*page)->pub.space, (*page)->pub.name);
+    struct proc *p;
 
     if (!old)
         return;
-    p->pub.labels = share(h->fleet, old->pub.labels);
-    p->pub.spec = share(h->fleet, old->pub.spec);
+    old->is_seen = true;
+    p = proc_remake(h->fleet, old, &(*page)->pub.view);
+    p->is_told = true;
+    proc_free(h->fleet, *page);
+    *page = p;
 }
 
 /* What came last of a process counts. */
 void procs_take_pages(struct host *h)
 {
-    struct proc **pages = h->pages;
-    size_t n = h->n_pages;
+    struct proc **pages;
+    size_t n;
 
-    for (size_t i = 0; i < n; i++)
-        take_spec(h, pages[i]);
+    for (size_t i = 0; i < h->n_pages; i++)
+        take_facts(h, &h->pages[i]);
+    registry_keep(h);
+    pages = h->pages;
+    n = h->n_pages;
     h->pages = NULL;
     forget_pages(h);
-    procs_clear(h);
     for (size_t i = 0; i < n; i++)
+        spaces_add(h, pages[i]->pub.space); /* so that none goes only to come again */
+    procs_clear(h);
+    for (size_t i = 0; i < n; i++) {
         procs_put(h, pages[i]);
+        spaces_del(h, pages[i]->pub.space);
+    }
     free(pages);
 }

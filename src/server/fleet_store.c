@@ -45,7 +45,7 @@ static void fill_row(const char *agent, const struct proc *p, struct arena *a, s
         .name = arena_strdup(a, v->name),
         .labels = p->pub.labels ? arena_strdup(a, p->pub.labels) : NULL,
         .spec = p->pub.spec ? arena_strdup(a, p->pub.spec) : NULL,
-        .wanted = v->wanted,
+        .wanted = p->told_wanted,
         .status = v->status,
         .hosted = v->hosted,
         .pid = v->pid,
@@ -90,12 +90,6 @@ static void fill_view(const struct proc_row *row, struct arena *a, struct proc_v
 
 /* ---- Writing. */
 
-/* What a call is about: the host may be gone when it comes back. */
-struct written {
-    struct fleet *fleet;
-    const char *agent, *space, *name; /* no name: all it has */
-};
-
 static void mark_again(const struct written *w)
 {
     struct host *h = host_find(w->fleet, w->agent);
@@ -103,9 +97,12 @@ static void mark_again(const struct written *w)
 
     if (!h)
         return;
+    p = w->name ? procs_find(h, w->space, w->name) : NULL;
     if (!w->name)
         h->is_replaced = true;
-    else if ((p = procs_find(h, w->space, w->name)))
+    else if (p && w->is_registry)
+        p->is_unbooked = true;
+    else if (p)
         p->is_dirty = true;
     host_is_dirty(h);
 }
@@ -114,15 +111,15 @@ static void failed(const struct written *w, const struct err *err)
 {
     struct fleet *f = w->fleet;
 
+    mark_again(w);
     if (!f->is_failing)
         LOG(f->log, LOG_ERROR, "the store fails, what is known of hosts waits",
             log_str("agent", w->agent), log_err(err), log_int("again_in_ms", RETRY_MS));
     f->is_failing = true;
-    mark_again(w);
     timer_set(f->loop, &f->flush, RETRY_MS);
 }
 
-static void on_written(void *arg, struct store_call *c)
+void written_done(void *arg, struct store_call *c)
 {
     struct written *w = arg;
     struct fleet *f = w->fleet;
@@ -137,7 +134,7 @@ static void on_written(void *arg, struct store_call *c)
     store_call_free(c);
 }
 
-static struct written *new_written(struct host *h, const struct proc *p, struct arena *a)
+struct written *written_new(const struct host *h, const struct proc *p, struct arena *a)
 {
     struct written *w = arena_alloc(a, sizeof(*w));
 
@@ -150,12 +147,12 @@ static struct written *new_written(struct host *h, const struct proc *p, struct 
     return w;
 }
 
-static int submit(struct fleet *f, struct store_call *c, struct written *w)
+int written_submit(struct written *w, struct store_call *c)
 {
     struct err err;
 
     c->arg = w;
-    if (errands_submit(f->errands, c, &err) == 0)
+    if (errands_submit(w->fleet->errands, c, &err) == 0)
         return 0;
     failed(w, &err);
     store_call_free(c);
@@ -164,34 +161,36 @@ static int submit(struct fleet *f, struct store_call *c, struct written *w)
 
 static int write_all(struct host *h)
 {
-    struct store_call *c = store_call_new(&store_proc_replace, on_written, NULL);
+    struct store_call *c = store_call_new(&store_proc_replace, written_done, NULL);
     struct proc_replace_ask *ask = arena_alloc(&c->arena, sizeof(*ask));
-    struct written *w = new_written(h, NULL, &c->arena);
+    struct written *w = written_new(h, NULL, &c->arena);
     struct proc_row *rows = arena_alloc(&c->arena, h->pub.n_procs * sizeof(*rows));
+    size_t n = 0;
 
     for (size_t i = 0; i < h->pub.n_procs; i++) {
-        fill_row(w->agent, h->procs[i], &c->arena, &rows[i]);
+        if (h->procs[i]->is_told)
+            fill_row(w->agent, h->procs[i], &c->arena, &rows[n++]);
         h->procs[i]->is_dirty = false;
     }
-    *ask = (struct proc_replace_ask){ w->agent, { rows, h->pub.n_procs } };
+    *ask = (struct proc_replace_ask){ w->agent, { rows, n } };
     c->in = ask;
     h->is_replaced = false;
-    return submit(h->fleet, c, w);
+    return written_submit(w, c);
 }
 
 static int write_one(struct host *h, struct proc *p)
 {
-    struct store_call *c = store_call_new(&store_proc_put, on_written, NULL);
+    struct store_call *c = store_call_new(&store_proc_put, written_done, NULL);
     struct proc_row *row = arena_alloc(&c->arena, sizeof(*row));
-    struct written *w = new_written(h, p, &c->arena);
+    struct written *w = written_new(h, p, &c->arena);
 
     fill_row(w->agent, p, &c->arena, row);
     c->in = row;
     p->is_dirty = false;
-    return submit(h->fleet, c, w);
+    return written_submit(w, c);
 }
 
-static bool is_full(const struct fleet *f)
+bool fleet_is_full(const struct fleet *f)
 {
     return errands_out(f->errands) >= CALLS_MAX;
 }
@@ -199,12 +198,14 @@ static bool is_full(const struct fleet *f)
 /* -1: it is not all on its way. */
 static int write_host(struct host *h)
 {
+    if (registry_write(h))
+        return -1;
     if (h->is_replaced)
         return write_all(h);
     for (size_t i = 0; i < h->pub.n_procs; i++) {
-        if (!h->procs[i]->is_dirty)
+        if (!h->procs[i]->is_dirty || !h->procs[i]->is_told)
             continue;
-        if (is_full(h->fleet) || write_one(h, h->procs[i]))
+        if (fleet_is_full(h->fleet) || write_one(h, h->procs[i]))
             return -1;
     }
     return 0;
@@ -216,7 +217,7 @@ void fleet_flush(void *arg)
     struct fleet *f = arg;
     struct host *h;
 
-    while (!is_full(f) && (h = TAILQ_FIRST(&f->dirty))) {
+    while (!fleet_is_full(f) && (h = TAILQ_FIRST(&f->dirty))) {
         TAILQ_REMOVE(&f->dirty, h, link);
         h->is_dirty = false;
         if (write_host(h) == 0)
@@ -242,11 +243,15 @@ static int load_procs(struct fleet *f, const char *agent, struct arena *a, struc
     row = rows.items;
     for (size_t i = 0; i < rows.n; i++) {
         struct proc_view view;
+        struct proc *p;
 
         fill_view(&row[i], a, &view);
-        procs_put(h, proc_new(f, &view, row[i].labels, row[i].spec));
+        p = proc_new(f, &view,
+                     &(struct fleet_proc){ .labels = row[i].labels, .spec = row[i].spec });
+        p->is_told = true;
+        procs_put(h, p);
     }
-    return 0;
+    return registry_load(h, a, err);
 }
 
 static int load_hosts(struct fleet *f, struct store_page *page, struct arena *a, struct list *rows,
@@ -258,7 +263,7 @@ static int load_hosts(struct fleet *f, struct store_page *page, struct arena *a,
         return err_wrap(err, "hosts");
     row = rows->items;
     for (size_t i = 0; i < rows->n; i++) {
-        host_put(f, &row[i]);
+        fleet_put_host(f, &row[i]);
         if (load_procs(f, row[i].agent_id, a, err))
             return -1;
         page->after = row[i].agent_id;

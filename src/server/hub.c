@@ -178,6 +178,7 @@ static struct task *add_task(struct hub *h, const struct hub_task *from, bool is
     t->hub = h;
     t->id = xstrdup(from->id);
     t->n = from->items.n;
+    t->is_cancelled = from->is_cancelled;
     t->items = arena_alloc(&t->arena, t->n * sizeof(*t->items));
     t->shown = arena_alloc(&t->arena, t->n * sizeof(*t->shown));
     for (size_t i = 0; i < t->n; i++) {
@@ -247,7 +248,19 @@ void hub_operate(struct hub *h, const struct hub_task *task, int64_t now_ms)
     h->now_ms = now_ms;
     t = add_task(h, task, false);
     end_offline(t);
-    h->hands->store_task(h->arg, &(struct hub_task){ t->id, { t->shown, t->n } });
+    h->hands->store_task(h->arg, &(struct hub_task){ t->id, { t->shown, t->n }, false });
+}
+
+void hub_cancel(struct hub *h, const char *id, int64_t now_ms)
+{
+    struct task *t = map_find_str(&h->tasks, id);
+
+    h->now_ms = now_ms;
+    if (!t || !t->is_stored || t->is_cancelled)
+        return;
+    t->is_cancelled = true;
+    for (size_t i = 0; i < t->n; i++)
+        item_cancel(&t->items[i]);
 }
 
 void hub_on_task_stored(struct hub *h, const char *id, const struct err *failure, int64_t now_ms)
@@ -303,7 +316,11 @@ static void on_result(struct hub *h, struct agent *a, const struct message_resul
 
     if (!item || item->state == ITEM_ENDED)
         say_stored(h, a, m->task, m->item);
-    else if (item->agent == a && item_is_open(item))
+    else if (item->agent != a || !item_is_open(item))
+        return;
+    else if (m->code == CODE_WAITING) /* nobody would ever see that it has ended */
+        item_end_by_us(item, CODE_SYSTEM, "the agent gave 115 as its result, which is none");
+    else
         item_end(item, m);
 }
 

@@ -11,6 +11,9 @@
  *   - a result is shown when it is stored, and never changes after that;
  *   - items of one task with the same agent, process, operation and spec (one agent that
  *     was named in two ways) are run once, and each ends with what came of it;
+ *   - an item of a task that was cancelled ends with 826 if nothing of it was begun: at once
+ *     if it was never sent, else when the agent says so.  What runs by then goes on, and ends
+ *     with what came of it;
  *   - an agent that has been away for OFFLINE_MS gets nothing: its items end with
  *     117 before they are stored, but not before the reconnect window after a start
  *     has passed. */
@@ -44,6 +47,7 @@ struct hub_item {
 struct hub_task {
     const char *id;
     struct list items; /* struct hub_item */
+    bool is_cancelled; /* before a restart */
 };
 
 struct hub_hands {
@@ -65,6 +69,8 @@ void hub_free(struct hub *h);
 void hub_load(struct hub *h, const struct hub_task *task, int64_t now_ms);
 
 void hub_operate(struct hub *h, const struct hub_task *task, int64_t now_ms);
+/* That it is to be cancelled is stored; again is fine. */
+void hub_cancel(struct hub *h, const char *task, int64_t now_ms);
 /* With a failure the task never was. */
 void hub_on_task_stored(struct hub *h, const char *task, const struct err *failure, int64_t now_ms);
 /* `other` is what the store has, if that is not what it was given; else NULL. */

@@ -46,6 +46,7 @@ struct task {
     struct hub_item *shown; /* hub_find() gives these */
     size_t n, open;
     bool is_stored;
+    bool is_cancelled; /* its agents are told so, in place of what to do */
 };
 
 struct agent {
@@ -74,6 +75,7 @@ bool item_is_listed(const struct item *item); /* among the open ones of its agen
 /* From the moment it is stored: its deadline counts, and it is sent or ended. */
 void item_dispatch(struct item *item);
 void item_send(struct item *item);
+void item_cancel(struct item *item); /* its task is cancelled */
 
 const char *item_why_offline(const struct item *item); /* NULL: somebody may do it */
 void item_end(struct item *item, const struct message_result *result);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hub_items.c - one item: on its way to the agent, and its end.  See hub_in.h. */
+#include "link/cancel.h"
 #include "server/hub_in.h"
 
 enum { RESEND_MS = 5000 };
@@ -112,7 +113,17 @@ void item_end_stored(struct item *item, const struct message_result *other)
 
 /* ---- on its way */
 
-void item_send(struct item *item)
+static void send_cancel(struct item *item)
+{
+    struct hub *h = item->task->hub;
+    const struct message_cancel m = { item->task->id, item->n, item->pub->deadline_ms,
+                                      item->pub->meta };
+
+    h->hands->send(h->arg, item->agent->id, item->agent->epoch, MESSAGE_CANCEL,
+                   &message_cancel_shape, &m);
+}
+
+static void send_command(struct item *item)
 {
     struct hub *h = item->task->hub;
     struct message_command m = { .task = item->task->id,
@@ -126,7 +137,32 @@ void item_send(struct item *item)
         item->state = ITEM_SENT;
     h->hands->send(h->arg, item->agent->id, item->agent->epoch, MESSAGE_COMMAND,
                    &message_command_shape, &m);
+}
+
+void item_send(struct item *item)
+{
+    struct hub *h = item->task->hub;
+
+    if (item->task->is_cancelled)
+        send_cancel(item);
+    else
+        send_command(item);
     timers_set(&h->timers, &item->resend, h->now_ms + RESEND_MS);
+}
+
+/* Whether the agent has begun what it was sent, only the agent knows.  Until it says so it is
+ * asked again, like a command that was not taken. */
+void item_cancel(struct item *item)
+{
+    if (!item_is_open(item) || item->is_twin)
+        return;
+    if (item->state == ITEM_QUEUED) {
+        item_end_by_us(item, CODE_CANCELLED, "cancelled before it was sent to the agent");
+        return;
+    }
+    item->state = ITEM_SENT;
+    if (item->agent->epoch)
+        item_send(item);
 }
 
 static void on_resend(void *arg)
@@ -162,7 +198,9 @@ void item_dispatch(struct item *item)
         return;
     timers_set(&item->task->hub->timers, &item->deadline, item->pub->deadline_ms);
     why = item_why_offline(item);
-    if (why)
+    if (item->task->is_cancelled)
+        item_cancel(item);
+    else if (why)
         item_end_by_us(item, CODE_OFFLINE, why);
     else if (item->agent->epoch)
         item_send(item);

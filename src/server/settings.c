@@ -17,6 +17,29 @@ static const struct field tls_fields[] = {
 };
 static const struct shape tls_shape = { "tls", sizeof(((struct server_settings *)0)->tls), tls_fields };
 
+static const struct field word_fields[] = {
+    { "word", .type = FIELD_STR, .offset = offsetof(struct setting_word, text), .min = 1, .max = 4096 },
+    { 0 },
+};
+static const struct shape word_shape = { "word", sizeof(struct setting_word), word_fields, .bare = true };
+
+static const struct field login_fields[] = {
+    { "url", .type = FIELD_STR, IN(login, url), .max = 2048,
+      .doc = "of BlueKing's login service, which says whose a `bk_token` is: its address, or all of the URL of is_login "
+             "(`https://paas.example.com/login/api/v2/is_login/`); empty: there is none, and every app is believed who "
+             "its user is" },
+    { "app_code", .type = FIELD_STR, IN(login, app_code), .max = 64, .fallback_text = "esb",
+      .doc = "who we are to it: header X-APP-CODE" },
+    { "app_token", .type = FIELD_STR, IN(login, app_token), .max = 512, .flags = FIELD_SECRET,
+      .doc = "and header X-APP-TOKEN; empty: it is not sent; not for the command line, which everybody on the host sees" },
+    { "ca", .type = FIELD_STR, IN(login, ca), .max = 4096,
+      .doc = "certificates by which it is trusted, PEM; empty: those of the system" },
+    { "timeout_seconds", .type = FIELD_INT, IN(login, timeout_s), .min = 1, .max = 60, .fallback = 5,
+      .doc = "it must have answered after this time" },
+    { 0 },
+};
+static const struct shape login_shape = { "login", sizeof(((struct server_settings *)0)->login), login_fields };
+
 static const struct field link_fields[] = {
     { "listen", .type = FIELD_STR, IN(link, listen), .min = 1, .max = 128, .fallback_text = "127.0.0.1:7021",
       .doc = "address agents connect to, always with TLS; `:7021` is all addresses" },
@@ -29,9 +52,26 @@ static const struct shape link_shape = { "link", sizeof(((struct server_settings
 static const struct field events_fields[] = {
     { "file", .type = FIELD_STR, IN(events, file), .max = 4096,
       .doc = "where events of processes go, one JSON object a line, opened again on SIGHUP; empty: nowhere" },
+    { "days", .type = FIELD_INT, IN(events, days), .min = 1, .max = 3650, .fallback = 30,
+      .doc = "how long events are kept for `/v1/events`" },
+    { "max_rows", .type = FIELD_INT, IN(events, max_rows), .min = 1000, .max = 1000 * 1000 * 1000, .fallback = 1000 * 1000,
+      .doc = "how many are kept at most; the oldest go first" },
+    { "host_burst", .type = FIELD_INT, IN(events, host_burst), .min = 1, .max = 1000 * 1000, .fallback = 2000,
+      .doc = "events one host may tell at once; those beyond are counted and left out, and an event says how many" },
+    { "host_per_minute", .type = FIELD_INT, IN(events, host_per_minute), .min = 1, .max = 1000 * 1000, .fallback = 60,
+      .doc = "events one host may tell all the time" },
+    { "lost_seconds", .type = FIELD_INT, IN(events, lost_s), .min = 5, .max = 86400, .fallback = 30,
+      .doc = "an agent that is not connected for so long is lost, which is an event" },
     { 0 },
 };
 static const struct shape events_shape = { "events", sizeof(((struct server_settings *)0)->events), events_fields };
+
+static const struct field audit_fields[] = {
+    { "days", .type = FIELD_INT, IN(audit, days), .min = 1, .max = 36500, .fallback = 365,
+      .doc = "how long it is kept who has changed what" },
+    { 0 },
+};
+static const struct shape audit_shape = { "audit", sizeof(((struct server_settings *)0)->audit), audit_fields };
 
 static const struct enum_name levels[] = {
     { LOG_ERROR, "error" }, { LOG_WARN, "warn" }, { LOG_INFO, "info" }, { LOG_DEBUG, "debug" }, { 0 },
@@ -72,9 +112,19 @@ static const struct field fields[] = {
       .doc = "unix socket for who administers this host, without credentials; empty: `admin.sock` in `data_dir`" },
     { "node", .type = FIELD_STR, AT(node), .min = 1, .max = 64, .fallback_text = "main",
       .doc = "the name of this server among several" },
+    { "login", .type = FIELD_OBJ, AT(login), .sub = &login_shape, .doc = "who a user is" },
+    { "skip_user_auth_apps", .type = FIELD_LIST, AT(skip_user_auth_apps), .max = 1000, .sub = &word_shape,
+      .doc = "apps whose `bk_username` is believed without a `bk_token`, where there is a login service; with `,` or "
+             "`;` between" },
+    { "trusted_esb_from", .type = FIELD_LIST, AT(trusted_esb_from), .max = 1000, .sub = &word_shape,
+      .doc = "addresses or networks (`10.0.0.0/8`) of ESBs in front of us: under `/procapi` their word is enough who "
+             "calls (`Bk-App-Code`, `Bk-Username`); empty: nobody's is" },
+    { "rate_per_second", .type = FIELD_INT, AT(rate_per_second), .max = 1000000,
+      .doc = "requests that an app may send, unless it has a limit of its own; 0: any number" },
     { "link", .type = FIELD_OBJ, AT(link), .sub = &link_shape, .doc = "the agents' way in" },
     { "events", .type = FIELD_OBJ, AT(events), .sub = &events_shape, .doc = "what happened on hosts" },
     { "tls", .type = FIELD_OBJ, AT(tls), .sub = &tls_shape, .doc = "encryption of the API" },
+    { "audit", .type = FIELD_OBJ, AT(audit), .sub = &audit_shape, .doc = "who has changed what (`/v1/audit`)" },
     { "log", .type = FIELD_OBJ, AT(log), .sub = &log_shape, .doc = "what is written down" },
     { "http", .type = FIELD_OBJ, AT(http), .sub = &http_shape, .doc = "what clients may take" },
     { 0 },

@@ -7,9 +7,19 @@
 
 #include "wire/config.h"
 
+struct setting_word { /* one of a list */
+    const char *text;
+};
+
 struct server_settings {
     const char *listen;
     const char *data_dir, *admin_socket, *store, *node;
+    struct list skip_user_auth_apps, trusted_esb_from; /* struct setting_word */
+    int64_t rate_per_second;
+    struct {
+        const char *url, *app_code, *app_token, *ca;
+        int64_t timeout_s;
+    } login;
     struct {
         const char *cert, *key;
     } tls;
@@ -22,7 +32,11 @@ struct server_settings {
         int64_t level; /* enum log_level */
     } log;
     struct {
+        int64_t days;
+    } audit;
+    struct {
         const char *file;
+        int64_t days, max_rows, host_burst, host_per_minute, lost_s;
     } events;
     struct {
         int64_t connections, connections_per_address;

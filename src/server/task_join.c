@@ -33,6 +33,7 @@ void join_digest(const struct task_create_ask *rows, char to[DIGEST_TEXT_SIZE])
 
     add_text(&b, rows->task.app);
     add_number(&b, rows->task.form);
+    add_number(&b, rows->task.idempotent);
     for (size_t i = 0; i < rows->specs.n; i++)
         add_text(&b, specs[i].spec);
     for (size_t i = 0; i < rows->items.n; i++) {
@@ -82,10 +83,8 @@ void join_add(struct live *live, const struct list *rows)
     struct buf text = { 0 };
 
     for (size_t i = 0; i < rows->n; i++) {
-        if (row[i].state == STORE_ITEM_DONE)
-            continue;
         buf_truncate(&text, 0);
-        add_text(&text, row[i].agent_id);
+        add_text(&text, *row[i].agent_id ? row[i].agent_id : row[i].key);
         add_text(&text, row[i].space);
         add_text(&text, row[i].name);
         overtake(live, &live->items[i], &text);

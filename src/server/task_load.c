@@ -106,7 +106,8 @@ static int load_task(struct tasks *t, const struct task_read_got *got, struct ar
     map_put(&t->by_no, (const char *)&live->task_no, sizeof(live->task_no), live);
     join_digest(&made, live->digest);
     join_add(live, &got->items);
-    hub_load(t->hub, &(struct hub_task){ live->id, { items, live->n } }, now_ms);
+    hub_load(t->hub, &(struct hub_task){ live->id, { items, live->n }, live->cancelled_ms != 0 },
+             now_ms);
     return 0;
 }
 
@@ -176,6 +177,8 @@ static void fill_item(const struct task_item_row *row, const struct proc_spec *s
         .done_ms = is_done ? row->done_ms : 0,
         .setup_path = spec->identity.setup_path,
         .proc_name = spec->identity.proc_name,
+        .func_id = spec->extra.job.func_id,
+        .instance_id = spec->extra.job.instance_id,
     };
     task_view_read(row, a, &ret->view);
 }
@@ -202,6 +205,8 @@ static int fill_info(const struct task_read_got *got, struct arena *a, struct ta
         .items = items,
         .n = got->items.n,
         .n_left = (size_t)task->n_left,
+        .cancelled_ms = task->cancelled_ms,
+        .idempotent = task->idempotent,
     };
     return 0;
 }

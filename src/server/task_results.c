@@ -5,6 +5,7 @@
  * gather: a fan-out that comes back at once is a few calls.  A result waits here until
  * the store has it; the hub shows it then. */
 #include "base/mem.h"
+#include "model/task.h"
 #include "server/task_in.h"
 #include "server/task_rows.h"
 
@@ -184,6 +185,17 @@ static void on_written(void *arg, struct store_call *c)
     tasks_wake(t);
 }
 
+static bool is_failure(const struct live_item *item)
+{
+    const struct live *live = item->task;
+    int64_t code = item->result->code;
+    size_t n;
+
+    if (code == CODE_OK || !live->idempotent)
+        return code != CODE_OK;
+    return !task_is_so(hub_find(live->tasks->hub, live->id, &n)[item->n].op, code);
+}
+
 static void fill_row(struct live_item *item, int64_t wall_ms, struct arena *a,
                      struct result_row *ret)
 {
@@ -196,6 +208,7 @@ static void fill_row(struct live_item *item, int64_t wall_ms, struct arena *a,
         .message = arena_strdup(a, item->result->text),
         .content = task_view_json(&item->result->view, a),
         .done_ms = wall_ms,
+        .is_failure = is_failure(item),
     };
 }
 

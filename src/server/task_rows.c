@@ -50,8 +50,8 @@ int64_t task_budget_ms(const struct proc_spec *spec, int64_t op)
     struct proc_policy p = proc_policy_of(spec);
     int64_t commands = op == PROC_OP_RESTART && !*spec->control.restart_cmd ? 2 : 1;
 
-    return (commands * p.op_timeout_s + p.start_check_s + p.stop_check_s + spec->extra.stop_wait_s +
-            ready_s(spec)) *
+    return (commands * p.op_timeout_s + proc_check_end_s(spec) + p.stop_check_s +
+            spec->extra.stop_wait_s + ready_s(spec)) *
                1000 +
            SLACK_MS;
 }
@@ -114,29 +114,38 @@ struct list *task_rows_labels(const struct list *specs, struct arena *a)
 
 /* ---- An ask. */
 
-/* Targets share a spec if it is the very same one, with the very same labels. */
 struct spec_ref {
     const void *spec, *labels;
 };
 
+/* Targets share a row if their specs and labels are the very same, or say the same: batches
+ * name one process on many hosts, host by host. */
 struct spec_book {
     struct arena *a;
-    struct map known; /* task_spec_row by spec_ref */
+    struct map known;   /* task_spec_row by spec_ref */
+    struct map by_text; /* and by what it says */
+    struct buf json;    /* for the next one */
     struct task_spec_row *rows;
     size_t *sizes; /* of their texts */
     int64_t n;
 };
 
-static const char *write_spec(const struct task_target *target, struct arena *a)
+static struct task_spec_row *find_text(struct spec_book *book, const struct task_target *target)
 {
-    struct stored_spec stored = { target->meta.labels, *target->spec };
-    struct buf json = { 0 };
-    const char *text;
+    const struct stored_spec stored = { target->meta.labels, *target->spec };
+    struct task_spec_row *row;
 
-    shape_write(&stored_shape, &stored, &json);
-    text = arena_memdup(a, buf_data(&json), json.len);
-    buf_free(&json);
-    return text;
+    buf_truncate(&book->json, 0);
+    shape_write(&stored_shape, &stored, &book->json);
+    row = map_find(&book->by_text, buf_data(&book->json), book->json.len);
+    if (row)
+        return row;
+    row = &book->rows[book->n];
+    *row = (struct task_spec_row){ book->n,
+                                   arena_memdup(book->a, buf_data(&book->json), book->json.len) };
+    book->sizes[book->n++] = book->json.len;
+    map_put(&book->by_text, row->spec, book->json.len, row);
+    return row;
 }
 
 static int64_t number_spec(struct spec_book *book, const struct task_target *target)
@@ -146,9 +155,7 @@ static int64_t number_spec(struct spec_book *book, const struct task_target *tar
 
     if (row)
         return row->n;
-    row = &book->rows[book->n];
-    *row = (struct task_spec_row){ book->n, write_spec(target, book->a) };
-    book->sizes[book->n++] = strlen(row->spec);
+    row = find_text(book, target);
     map_put(&book->known, arena_memdup(book->a, (const char *)&ref, sizeof(ref)), sizeof(ref), row);
     return row->n;
 }
@@ -217,11 +224,15 @@ void task_rows_of(const struct task_ask *ask, int64_t wall_ms, int64_t now_ms, s
     ret_rows->task.app = arena_strdup(a, ask->app ? ask->app : "");
     ret_rows->task.user = arena_strdup(a, ask->user ? ask->user : "");
     ret_rows->task.form = ask->form;
+    ret_rows->task.idempotent = ask->idempotent;
+    ret_rows->task.request_key = arena_strdup(a, ask->request_key ? ask->request_key : "");
     ret_rows->task.created_ms = wall_ms;
     ret_rows->task.deadline_ms = wall_ms + last_ms - now_ms;
     ret_rows->specs = (struct list){ book.rows, (size_t)book.n };
     ret_rows->items = (struct list){ rows, n };
     map_free(&book.known);
+    map_free(&book.by_text);
+    buf_free(&book.json);
 }
 
 void task_rows_end(struct task_item_row *row, const struct hub_item *item, int64_t wall_ms,

@@ -97,6 +97,10 @@ static void on_forget(void *arg)
 {
     struct live *live = arg;
 
+    if (live->is_cancel_out) {
+        timer_set(live->tasks->loop, &live->forget, FORGET_MS);
+        return;
+    }
     hub_forget(live->tasks->hub, live->id);
     drop_live(live);
 }
@@ -147,6 +151,9 @@ struct live *live_new(struct tasks *t, const struct task_row *row, size_t n)
     live->app = arena_strdup(&live->arena, row->app);
     live->user = arena_strdup(&live->arena, row->user);
     live->form = row->form;
+    live->idempotent = row->idempotent;
+    live->cancelled_ms = row->cancelled_ms;
+    live->is_overtaken = row->cancelled_ms != 0;
     live->created_ms = row->created_ms;
     live->deadline_ms = row->deadline_ms;
     live->n = live->left = n;
@@ -178,7 +185,7 @@ static void note_spec(const struct live_item *item, const struct hub_item *pub)
 
     if (pub->code == CODE_OK && pub->spec->has_identity == PRESENCE_GIVEN &&
         (pub->op == PROC_OP_START || pub->op == PROC_OP_HOST || pub->op == PROC_OP_RESTART))
-        fleet_put_spec(live->tasks->fleet, pub->agent, &meta, pub->spec);
+        fleet_put_spec(live->tasks->fleet, pub->agent, &meta, pub->spec, live->created_ms);
 }
 
 void live_item_stored(struct live_item *item, const struct message_result *other)
@@ -194,6 +201,7 @@ void live_item_stored(struct live_item *item, const struct message_result *other
     note_spec(item, &pub[item->n]);
     if (--live->left == 0)
         end_live(live);
+    cancel_item_stored(item);
 }
 
 /* ---- The hub's hands. */
@@ -227,6 +235,8 @@ static void hand_store_result(void *arg, const char *task, int64_t item,
     struct tasks *t = arg;
     struct live *live = map_find_str(&t->by_id, task);
 
+    if (t->cancelling == live)
+        cancel_item_ends(&live->items[item]);
     results_put(&live->items[item], result);
 }
 
@@ -365,7 +375,8 @@ static struct live *operate(struct tasks *t, struct store_call *c, struct task_c
     live->labels = task_rows_labels(&rows->specs, &live->arena);
     c->in = rows;
     t->creating = c;
-    hub_operate(t->hub, &(struct hub_task){ live->id, { items, live->n } }, loop_now_ms(t->loop));
+    hub_operate(t->hub, &(struct hub_task){ live->id, { items, live->n }, false },
+                loop_now_ms(t->loop));
     t->creating = NULL;
     memcpy(live->digest, digest, sizeof(live->digest));
     join_add(live, &rows->items);
@@ -409,6 +420,8 @@ static void fill_item(const struct hub_item *from, const struct live_item *item,
         .done_ms = from->code == CODE_WAITING ? 0 : item->done_ms,
         .setup_path = from->spec->identity.setup_path,
         .proc_name = from->spec->identity.proc_name,
+        .func_id = from->spec->extra.job.func_id,
+        .instance_id = from->spec->extra.job.instance_id,
     };
 }
 
@@ -427,6 +440,8 @@ static void read_live(const struct live *live, const struct hub_item *from, task
         .items = items,
         .n = live->n,
         .n_left = live->left,
+        .cancelled_ms = live->cancelled_ms,
+        .idempotent = live->idempotent,
     };
 
     for (size_t i = 0; i < live->n; i++)

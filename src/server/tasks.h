@@ -14,6 +14,8 @@
  * The same ask of the same app (word for word, whatever its pointers) joins the task
  * that is open for it, unless something else was asked of one of its processes since.
  *
+ * A task that is cancelled stays so, and is never joined; what has begun by then goes on.
+ *
  * At start tasks_load() takes up what had not ended.  An item's deadline is its
  * operation's time-out, its checks and 30 s from when it was asked for, so it is the
  * same after a restart. */
@@ -48,8 +50,10 @@ struct task_target {
 
 struct task_ask {
     const char *app, *user;
-    int64_t form;        /* enum task_form */
-    struct list targets; /* struct task_target, at least one */
+    int64_t form;            /* enum task_form */
+    struct list targets;     /* struct task_target, at least one */
+    bool idempotent;         /* what is so already counts as done (task_is_so()) */
+    const char *request_key; /* store_requests.h; NULL or "": none */
 };
 
 /* One target as it stands. */
@@ -60,10 +64,10 @@ struct task_item {
     const char *space, *name;
     int64_t code; /* CODE_WAITING until it has ended */
     const char *text;
-    struct proc_view view;              /* the process afterwards; of what never ran: its name, and
-                                         * whether it is hosted, if that is known */
-    int64_t done_ms;                    /* wall time; 0: not yet */
-    const char *setup_path, *proc_name; /* of its spec */
+    struct proc_view view; /* the process afterwards; of what never ran: its name, and
+                            * whether it is hosted, if that is known */
+    int64_t done_ms;       /* wall time; 0: not yet */
+    const char *setup_path, *proc_name, *func_id, *instance_id; /* of its spec */
 };
 
 struct task_info {
@@ -71,6 +75,8 @@ struct task_info {
     int64_t form, created_ms, deadline_ms;
     const struct task_item *items;
     size_t n, n_left;
+    int64_t cancelled_ms; /* 0: it was not */
+    bool idempotent;
 };
 
 struct tasks_hands {
@@ -94,6 +100,13 @@ void tasks_operate(struct tasks *t, const struct task_ask *ask, task_accepted_fn
  * CODE_NO_TASK if there is none. */
 typedef void task_read_fn(void *arg, const struct task_info *task, const struct err *failure);
 void tasks_read(struct tasks *t, const char *id, task_read_fn *fn, void *arg);
+
+/* Cancels what has not been begun.  `fn` is called once, perhaps before this returns, unless
+ * the tasks are freed first: when that it is to be cancelled is stored, and with it each item
+ * that no agent was sent.  Those of agents end later.  Of a task that has ended, or was
+ * cancelled before, nothing changes. */
+typedef void task_cancelled_fn(void *arg, const struct err *failure);
+void tasks_cancel(struct tasks *t, const char *id, task_cancelled_fn *fn, void *arg);
 
 /* What agents do and say.  The welcome must have been sent before tasks_on_session(),
  * which lets commands flow. */

@@ -218,6 +218,8 @@ static void on_request(struct event *e)
         return;
     if (s->hub && s->n_tasks < TASKS_MAX)
         server_operate(s);
+    if (s->hub && sim_chance(s, 15))
+        server_cancel(s);
     sim_later(s, (int64_t)sim_below(s, 4000), -1, 0, on_request);
 }
 

@@ -10,9 +10,9 @@
  *
  * Checked at every step: a command is run at most once, no process is started
  * while it runs, or by the agent itself when nobody wants it, a task that was
- * accepted is never lost, a result never changes, events are written in order, no
- * slot of operations is lost.  At the end the faults stop, every item must have
- * ended, every hosted process run, and every event be written or said to be lost. */
+ * accepted is never lost, a result never changes, what was cancelled was never run, events are
+ * written in order, no slot of operations is lost.  At the end the faults stop, every item must
+ * have ended, every hosted process run, and every event be written or said to be lost. */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 
@@ -31,7 +31,8 @@ struct sim_options {
 struct sim_report {
     long steps, tasks, items, runs, agent_kills, power_losses, server_kills, upgrades;
     long events, event_gaps;
-    uint64_t digest; /* of the trace: the same seed, the same number */
+    long cancels, cancelled; /* tasks that somebody cancelled; items that were not run for it */
+    uint64_t digest;         /* of the trace: the same seed, the same number */
 };
 
 int sim_run(const struct sim_options *o, struct sim_report *ret, struct err *err);

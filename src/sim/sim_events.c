@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "server/events.h"
+#include "server/event_speaker.h"
 #include "sim/sim_in.h"
 
 /* A compaction writes those that wait once more. */
@@ -78,13 +78,13 @@ bool sim_events_heard(struct sim *s, int host, int64_t epoch, const struct messa
                       int64_t *ret_id)
 {
     struct sim_events *e = &s->events[host];
-    enum events_place place = events_place(e->taken, m);
+    enum speaker_place place = speaker_place(e->taken, m);
 
-    if (epoch != e->epoch || e->server_life != s->server_life || place == EVENTS_EARLY)
+    if (epoch != e->epoch || e->server_life != s->server_life || place == SPEAKER_EARLY)
         return false;
-    if (place == EVENTS_NEXT && sim_chance(s, 10))
+    if (place == SPEAKER_NEXT && sim_chance(s, 10))
         return false; /* the disk is full */
-    if (place == EVENTS_NEXT)
+    if (place == SPEAKER_NEXT)
         write_down(s, host, m);
     *ret_id = e->taken;
     return true;

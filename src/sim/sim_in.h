@@ -47,6 +47,7 @@ struct sim_task {
     struct sim_item items[ITEMS_MAX];
     int n;
     bool is_stored, is_accepted;
+    bool is_cancelled; /* and that is stored */
 };
 
 struct sim {
@@ -84,6 +85,7 @@ void sim_note_run(struct sim *s, int host, const struct core_run *run);
 void server_start(struct sim *s);
 void server_kill(struct sim *s);
 void server_operate(struct sim *s);
+void server_cancel(struct sim *s); /* one of the last tasks, if there is one */
 void server_deliver(struct sim *s, int host, int64_t epoch, unsigned type, const char *json);
 void server_note_run(struct sim *s, const struct core_run *run);
 void server_session(struct sim *s, int host, int64_t epoch);

@@ -64,11 +64,16 @@ static void store_task(void *arg, const struct hub_task *task)
         t->items[i].code = items[i].code;
 }
 
-/* Offline says that nothing was run, and whoever reads it asks again. */
-static void check_offline(struct sim *s, const struct sim_task *t, int64_t item)
+/* Offline says that nothing was run, and whoever reads it asks again; cancelled says so too. */
+static void check_unrun(struct sim *s, const struct sim_task *t, int64_t item)
 {
-    if (t->items[item].code == CODE_OFFLINE && t->items[item].has_run)
-        sim_fail(s, "task %s item %lld: was run and is called offline", t->id, (long long)item);
+    int64_t code = t->items[item].code;
+
+    if ((code == CODE_OFFLINE || code == CODE_CANCELLED) && t->items[item].has_run)
+        sim_fail(s, "task %s item %lld: was run and is called %s", t->id, (long long)item,
+                 code == CODE_OFFLINE ? "offline" : "cancelled");
+    if (code == CODE_CANCELLED && !t->is_cancelled)
+        sim_fail(s, "task %s item %lld: nobody has cancelled it", t->id, (long long)item);
 }
 
 void server_note_run(struct sim *s, const struct core_run *run)
@@ -76,7 +81,7 @@ void server_note_run(struct sim *s, const struct core_run *run)
     struct sim_task *t = find_task(s, run->task);
 
     t->items[run->item].has_run = true;
-    check_offline(s, t, run->item);
+    check_unrun(s, t, run->item);
 }
 
 /* The first result counts; another one changes nothing. */
@@ -85,14 +90,16 @@ static void on_result_commit(struct event *e)
     struct sim *s = e->sim;
     struct sim_item *item = &s->tasks[e->a].items[e->b];
 
-    if (item->code == CODE_WAITING)
+    if (item->code == CODE_WAITING) {
         item->code = e->c;
-    else if (item->code != e->c)
+        s->report.cancelled += e->c == CODE_CANCELLED;
+    } else if (item->code != e->c) {
         sim_fail(s, "task %s item %lld: result %lld became %lld", s->tasks[e->a].id,
                  (long long)e->b, (long long)item->code, (long long)e->c);
+    }
     sim_trace(s, "store: task %s item %lld is %lld", s->tasks[e->a].id, (long long)e->b,
               (long long)item->code);
-    check_offline(s, &s->tasks[e->a], e->b);
+    check_unrun(s, &s->tasks[e->a], e->b);
     hub_on_result_stored(s->hub, s->tasks[e->a].id, e->b, NULL, s->now_ms);
     server_wake(s);
 }
@@ -174,7 +181,7 @@ void server_operate(struct sim *s)
     struct sim_task *t = &s->tasks[s->n_tasks++];
     struct hub_item items[ITEMS_MAX];
     struct proc_spec specs[ITEMS_MAX];
-    struct hub_task task = { t->id, { items, 0 } };
+    struct hub_task task = { t->id, { items, 0 }, false };
 
     snprintf(t->id, sizeof(t->id), "GSETASK:S:%d", s->n_tasks);
     t->n = 1 + (int)sim_below(s, ITEMS_MAX);
@@ -196,6 +203,30 @@ void server_operate(struct sim *s)
     server_wake(s);
 }
 
+static void on_cancel_commit(struct event *e)
+{
+    struct sim *s = e->sim;
+    struct sim_task *t = &s->tasks[e->a];
+
+    t->is_cancelled = true;
+    sim_trace(s, "store: task %s is cancelled", t->id);
+    hub_cancel(s->hub, t->id, s->now_ms);
+    server_wake(s);
+}
+
+void server_cancel(struct sim *s)
+{
+    enum { LAST = 4 };
+    int n = s->n_tasks - 1 - (int)sim_below(s, LAST);
+    struct event *e;
+
+    if (n < 0 || !s->tasks[n].is_accepted)
+        return;
+    e = sim_later(s, 1 + (int64_t)sim_below(s, 30), -1, s->server_life, on_cancel_commit);
+    e->a = n;
+    s->report.cancels++;
+}
+
 /* ---- its life */
 
 void server_start(struct sim *s)
@@ -208,7 +239,7 @@ void server_start(struct sim *s)
         const struct sim_task *t = &s->tasks[i];
         struct hub_item items[ITEMS_MAX];
         struct proc_spec specs[ITEMS_MAX];
-        struct hub_task task = { t->id, { items, (size_t)t->n } };
+        struct hub_task task = { t->id, { items, (size_t)t->n }, t->is_cancelled };
         bool is_open = false;
 
         for (int n = 0; n < t->n; n++)

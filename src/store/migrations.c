@@ -63,9 +63,96 @@ static const char *const causes[] = {
     NULL,
 };
 
+/* What people say of hosts, and who has changed what.  A host that has not joined yet has no
+ * agent, so what is said of it waits in a table of its own. */
+static const char *const inventory[] = {
+    "ALTER TABLE host ADD COLUMN host_id BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE host ADD COLUMN note TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE host ADD COLUMN addresses TEXT NOT NULL DEFAULT ''",
+    "CREATE UNIQUE INDEX host_host_id ON host (host_id) WHERE host_id > 0",
+
+    "CREATE TABLE expected_host ("
+    " cloud_id BIGINT NOT NULL, ip TEXT NOT NULL, biz_id BIGINT NOT NULL, host_id BIGINT NOT NULL,"
+    " note TEXT NOT NULL, PRIMARY KEY (cloud_id, ip))",
+    "CREATE UNIQUE INDEX expected_host_host_id ON expected_host (host_id) WHERE host_id > 0",
+
+    "CREATE TABLE business ("
+    " id BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, businesses TEXT NOT NULL)",
+    "CREATE TABLE business_set ("
+    " id BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, businesses TEXT NOT NULL)",
+
+    "CREATE TABLE audit ("
+    " at_ms BIGINT NOT NULL, request_id TEXT NOT NULL, app TEXT NOT NULL, user_name TEXT NOT NULL,"
+    " is_proven BIGINT NOT NULL, peer TEXT NOT NULL, method TEXT NOT NULL, route TEXT NOT NULL,"
+    " what TEXT NOT NULL, code BIGINT NOT NULL, message TEXT NOT NULL, task_id TEXT NOT NULL,"
+    " PRIMARY KEY (at_ms, request_id))",
+    NULL,
+};
+
+/* A task says whether it was cancelled, how many of its items went wrong, and by which key it
+ * was asked for; what was asked of one host is found from there. */
+static const char *const native_api[] = {
+    "ALTER TABLE task ADD COLUMN n_failed BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE task ADD COLUMN cancelled_ms BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE task ADD COLUMN idempotent BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE task ADD COLUMN request_key TEXT NOT NULL DEFAULT ''",
+    "CREATE INDEX task_app ON task (app, task_no)",
+    "CREATE INDEX task_request ON task (app, request_key, task_no) WHERE request_key <> ''",
+    "CREATE INDEX task_item_past ON task_item (agent_id, task_no) WHERE state = 2",
+
+    /* Status 0: it is in work, or was when a server ended. */
+    "CREATE TABLE request_key ("
+    " app TEXT NOT NULL, request_key TEXT NOT NULL, digest TEXT NOT NULL,"
+    " created_ms BIGINT NOT NULL, status BIGINT NOT NULL, answer TEXT NOT NULL,"
+    " PRIMARY KEY (app, request_key))",
+    "CREATE INDEX request_key_age ON request_key (created_ms)",
+    NULL,
+};
+
+/* What clients have registered, and what namespaces may use: ours to remember, whatever an
+ * agent says.  States of a registration: 1 registered, 2 unregistered. */
+static const char *const registries[] = {
+    "CREATE TABLE registry ("
+    " agent_id TEXT NOT NULL, space TEXT NOT NULL, name TEXT NOT NULL, state BIGINT NOT NULL,"
+    " labels TEXT NOT NULL, spec TEXT NOT NULL, registered_ms BIGINT NOT NULL,"
+    " said_ms BIGINT NOT NULL, is_behind BIGINT NOT NULL, trouble TEXT NOT NULL,"
+    " PRIMARY KEY (agent_id, space, name))",
+    "CREATE TABLE process_group ("
+    " agent_id TEXT NOT NULL, id TEXT NOT NULL, space TEXT NOT NULL, resource TEXT NOT NULL,"
+    " number BIGINT NOT NULL, is_taken BIGINT NOT NULL, PRIMARY KEY (agent_id, id))",
+    NULL,
+};
+
+/* What signatures are checked with can not be a hash. */
+static const char *const sealed_secrets[] = {
+    "ALTER TABLE app ADD COLUMN sealed_1 TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE app ADD COLUMN sealed_2 TEXT NOT NULL DEFAULT ''",
+    NULL,
+};
+
+/* Numbers of events stand apart from them: they go on when all events are forgotten. */
+static const char *const events[] = {
+    "CREATE TABLE event ("
+    " seq BIGINT NOT NULL PRIMARY KEY, taken_ms BIGINT NOT NULL, wall_ms BIGINT NOT NULL,"
+    " agent_id TEXT NOT NULL, agent_event BIGINT NOT NULL, cloud_id BIGINT NOT NULL,"
+    " ip TEXT NOT NULL, biz_id BIGINT NOT NULL, name TEXT NOT NULL, message TEXT NOT NULL,"
+    " space TEXT NOT NULL, proc TEXT NOT NULL, proc_name TEXT NOT NULL, report_id BIGINT NOT NULL)",
+    "CREATE INDEX event_agent ON event (agent_id, seq)",
+    "CREATE TABLE event_head (id BIGINT NOT NULL PRIMARY KEY, last_seq BIGINT NOT NULL)",
+    "INSERT INTO event_head (id, last_seq) VALUES (1, 0)",
+    "CREATE TABLE event_mark (reader TEXT NOT NULL PRIMARY KEY, seq BIGINT NOT NULL)",
+    "CREATE TABLE agent_lost (agent_id TEXT NOT NULL PRIMARY KEY, since_ms BIGINT NOT NULL)",
+    NULL,
+};
+
 const struct migration store_migrations[] = {
     { "the first tables", first_tables },
     { "causes of processes", causes },
+    { "cancelled tasks, keys of requests", native_api },
+    { "inventory and audit", inventory },
+    { "sealed secrets of apps", sealed_secrets },
+    { "registry and process groups", registries },
+    { "events", events },
     { 0 },
 };
 /* clang-format on */
@@ -113,13 +200,17 @@ static int run_step(struct db *db, const struct migration *step, int64_t number,
     return db_run(db, &put_version, &(struct version){ number }, NULL, NULL, err);
 }
 
-static int take_step(struct db *db, const struct migration *step, int64_t number, struct err *err)
+/* From `version` on. */
+static int take_steps(struct db *db, const struct migration *steps, int64_t version,
+                      struct err *err)
 {
     if (db_begin(db, DB_WRITE, err))
         return -1;
-    if (run_step(db, step, number, err)) {
-        db_rollback(db);
-        return err_wrap(err, "step %lld (%s)", (long long)number, step->about);
+    for (; steps[version].about; version++) {
+        if (run_step(db, &steps[version], version + 1, err)) {
+            db_rollback(db);
+            return err_wrap(err, "step %lld (%s)", (long long)version + 1, steps[version].about);
+        }
     }
     return db_commit(db, err);
 }
@@ -137,9 +228,5 @@ int migrations_run(struct db *db, const struct migration *steps, struct err *err
                        "its tables are version %lld, and this program knows %lld: use the newer "
                        "program that made them, or a backup from before it",
                        (long long)version, (long long)known);
-    for (; version < known; version++) {
-        if (take_step(db, &steps[version], version + 1, err))
-            return -1;
-    }
-    return 0;
+    return version < known ? take_steps(db, steps, version, err) : 0;
 }

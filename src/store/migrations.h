@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* migrations.h - how the tables came to be as they are, step by step.
  *
- * A step that was released is never changed: a new one is written behind it.  Each
- * is one transaction, its number included, so there is never half of one. */
+ * A step that was released is never changed: a new one is written behind it.  Those that
+ * a database lacks are one transaction, their numbers included: where one fails, the
+ * program that made the data can still use it. */
 #ifndef STORE_MIGRATIONS_H
 #define STORE_MIGRATIONS_H
 

@@ -7,11 +7,13 @@
 
 /* ---- Apps. */
 
-#define APP_COLUMNS "code, secret_1, secret_2, permissions, created_ms"
+#define APP_COLUMNS "code, secret_1, secret_2, permissions, created_ms, sealed_1, sealed_2"
 
 static const struct field app_fields[] = {
-    DB_TEXT(app_row, code),        DB_TEXT(app_row, secret_1),     DB_TEXT(app_row, secret_2),
-    DB_JSON(app_row, permissions), DB_NUMBER(app_row, created_ms), { 0 },
+    DB_TEXT(app_row, code),         DB_TEXT(app_row, secret_1),
+    DB_TEXT(app_row, secret_2),     DB_JSON(app_row, permissions),
+    DB_NUMBER(app_row, created_ms), DB_TEXT(app_row, sealed_1),
+    DB_TEXT(app_row, sealed_2),     { 0 },
 };
 static const struct shape app_shape = DB_SHAPE(app_row, app_fields);
 
@@ -19,9 +21,10 @@ static const struct field app_ref_fields[] = { DB_TEXT(app_find_ask, code), { 0 
 static const struct shape app_ref_shape = DB_SHAPE(app_find_ask, app_ref_fields);
 
 static const struct query app_put = {
-    "INSERT INTO app (" APP_COLUMNS ") VALUES ($1, $2, $3, $4, $5)"
+    "INSERT INTO app (" APP_COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7)"
     " ON CONFLICT (code) DO UPDATE SET secret_1 = excluded.secret_1,"
-    " secret_2 = excluded.secret_2, permissions = excluded.permissions",
+    " secret_2 = excluded.secret_2, permissions = excluded.permissions,"
+    " sealed_1 = excluded.sealed_1, sealed_2 = excluded.sealed_2",
     .in = &app_shape,
 };
 
@@ -37,9 +40,15 @@ static const struct query app_list = {
     .out = &app_shape,
 };
 
+static const struct query app_del = {
+    "DELETE FROM app WHERE code = $1",
+    .in = &app_ref_shape,
+};
+
 const struct store_verb store_app_put = VERB_QUERY("app_put", DB_WRITE, &app_put);
 const struct store_verb store_app_find = VERB_QUERY("app_find", DB_READ, &app_find);
 const struct store_verb store_app_list = VERB_QUERY("app_list", DB_READ, &app_list);
+const struct store_verb store_app_del = VERB_QUERY("app_del", DB_WRITE, &app_del);
 
 /* ---- Join tokens. */
 

@@ -11,6 +11,7 @@ struct app_row {
     const char *secret_1, *secret_2; /* SHA-256, in hex */
     const char *permissions;         /* JSON, or NULL */
     int64_t created_ms;              /* stays what it was at first */
+    const char *sealed_1, *sealed_2; /* the secrets themselves, of who may sign (wire/seal.h) */
 };
 
 struct app_find_ask {
@@ -20,6 +21,7 @@ struct app_find_ask {
 extern const struct store_verb store_app_put;  /* app_row; nothing */
 extern const struct store_verb store_app_find; /* app_find_ask; list of app_row, at most one */
 extern const struct store_verb store_app_list; /* store_page; list of app_row by code */
+extern const struct store_verb store_app_del;  /* app_find_ask; nothing, be it there or not */
 
 struct token_row {
     const char *hash; /* of the token, which nobody has stored */

@@ -8,14 +8,23 @@
 /* ---- Hosts. */
 
 #define HOST_COLUMNS                                                                               \
-    "agent_id, cloud_id, ip, biz_id, hostname, version, cert_serial, cert_fingerprint, joined_ms"
+    "agent_id, cloud_id, ip, biz_id, hostname, version, cert_serial, cert_fingerprint, joined_ms," \
+    " host_id, note, addresses"
 
 static const struct field host_fields[] = {
-    DB_TEXT(host_row, agent_id),    DB_NUMBER(host_row, cloud_id),
-    DB_TEXT(host_row, ip),          DB_NUMBER(host_row, biz_id),
-    DB_TEXT(host_row, hostname),    DB_TEXT(host_row, version),
-    DB_TEXT(host_row, cert_serial), DB_TEXT(host_row, cert_fingerprint),
-    DB_NUMBER(host_row, joined_ms), { 0 },
+    DB_TEXT(host_row, agent_id),
+    DB_NUMBER(host_row, cloud_id),
+    DB_TEXT(host_row, ip),
+    DB_NUMBER(host_row, biz_id),
+    DB_TEXT(host_row, hostname),
+    DB_TEXT(host_row, version),
+    DB_TEXT(host_row, cert_serial),
+    DB_TEXT(host_row, cert_fingerprint),
+    DB_NUMBER(host_row, joined_ms),
+    DB_NUMBER(host_row, host_id),
+    DB_TEXT(host_row, note),
+    DB_TEXT(host_row, addresses),
+    { 0 },
 };
 static const struct shape host_shape = DB_SHAPE(host_row, host_fields);
 
@@ -30,11 +39,13 @@ static const struct field address_fields[] = {
 static const struct shape address_shape = DB_SHAPE(host_find_at_ask, address_fields);
 
 static const struct query host_put = {
-    "INSERT INTO host (" HOST_COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
-    " ON CONFLICT (agent_id) DO UPDATE SET cloud_id = excluded.cloud_id, ip = excluded.ip,"
+    "INSERT INTO host (" HOST_COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,"
+    " $11, $12) ON CONFLICT (agent_id) DO UPDATE SET cloud_id = excluded.cloud_id, ip = "
+    "excluded.ip,"
     " biz_id = excluded.biz_id, hostname = excluded.hostname, version = excluded.version,"
     " cert_serial = excluded.cert_serial, cert_fingerprint = excluded.cert_fingerprint,"
-    " joined_ms = excluded.joined_ms",
+    " joined_ms = excluded.joined_ms, host_id = excluded.host_id, note = excluded.note,"
+    " addresses = excluded.addresses",
     .in = &host_shape,
     .conflict = "another agent has this cloud area and address: remove that host first",
 };
@@ -62,6 +73,21 @@ static const struct query host_del_processes = {
     .in = &agent_shape,
 };
 
+static const struct query host_del_registry = {
+    "DELETE FROM registry WHERE agent_id = $1",
+    .in = &agent_shape,
+};
+
+static const struct query host_del_groups = {
+    "DELETE FROM process_group WHERE agent_id = $1",
+    .in = &agent_shape,
+};
+
+static const struct query host_del_lost = {
+    "DELETE FROM agent_lost WHERE agent_id = $1",
+    .in = &agent_shape,
+};
+
 static const struct query host_del = {
     "DELETE FROM host WHERE agent_id = $1 RETURNING " HOST_COLUMNS,
     .in = &agent_shape,
@@ -70,7 +96,10 @@ static const struct query host_del = {
 
 static int del_host(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
 {
-    if (db_run(db, &host_del_processes, in, NULL, NULL, err))
+    if (db_run(db, &host_del_processes, in, NULL, NULL, err) ||
+        db_run(db, &host_del_registry, in, NULL, NULL, err) ||
+        db_run(db, &host_del_groups, in, NULL, NULL, err) ||
+        db_run(db, &host_del_lost, in, NULL, NULL, err))
         return -1;
     return db_run(db, &host_del, in, a, out, err);
 }

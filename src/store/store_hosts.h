@@ -13,6 +13,9 @@ struct host_row {
     int64_t biz_id;
     const char *hostname, *version, *cert_serial, *cert_fingerprint;
     int64_t joined_ms;
+    int64_t host_id;       /* that the CMDB has given it (bk_host_id); 0: none */
+    const char *note;      /* for people */
+    const char *addresses; /* all that its agent has told, with blanks between */
 };
 
 struct host_ask {
@@ -32,6 +35,8 @@ extern const struct store_verb store_host_list;    /* store_page; list of host_r
 
 /* Forgets a host and its processes: host_ask; list of host_row, what was there. */
 extern const struct store_verb store_host_del;
+
+/* What people say of hosts is in store_inventory.h. */
 
 /* A session is one connection of an agent.  Its epoch rises with each, and never
  * falls, not even when the host is forgotten: who knows the highest has the agent. */

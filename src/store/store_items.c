@@ -97,12 +97,13 @@ static const struct query item_state = {
 };
 
 struct progress {
-    int64_t task_no, n_done, done_ms;
+    int64_t task_no, n_done, done_ms, n_failed;
 };
 static const struct field progress_fields[] = {
     DB_NUMBER(progress, task_no),
     DB_NUMBER(progress, n_done),
     DB_NUMBER(progress, done_ms),
+    DB_NUMBER(progress, n_failed),
     { 0 },
 };
 static const struct shape progress_shape = DB_SHAPE(progress, progress_fields);
@@ -115,7 +116,7 @@ static const struct field made_fields[] = {
 static const struct shape made_shape = DB_SHAPE(task_left_row, made_fields);
 
 static const struct query task_progress = {
-    "UPDATE task SET n_left = n_left - $2,"
+    "UPDATE task SET n_left = n_left - $2, n_failed = n_failed + $4,"
     " finished_ms = CASE WHEN n_left = $2 THEN $3 ELSE 0 END"
     " WHERE task_no = $1 RETURNING task_no, n_left",
     .each = &progress_shape,
@@ -171,6 +172,7 @@ static size_t merge(struct progress *rows, size_t n)
             continue;
         }
         rows[kept].n_done += rows[i].n_done;
+        rows[kept].n_failed += rows[i].n_failed;
         if (rows[i].done_ms > rows[kept].done_ms)
             rows[kept].done_ms = rows[i].done_ms;
     }
@@ -191,7 +193,7 @@ static int finish_items(struct db *db, const void *in, struct arena *a, void *ou
         if (finish_item(db, &r[i], a, &verdicts[i].verdict, err))
             return -1;
         if (verdicts[i].verdict == STORE_WRITTEN)
-            rows[done.n++] = (struct progress){ r[i].task_no, 1, r[i].done_ms };
+            rows[done.n++] = (struct progress){ r[i].task_no, 1, r[i].done_ms, r[i].is_failure };
     }
     done.n = merge(rows, done.n);
     written->verdicts = (struct list){ verdicts, results->n };
@@ -223,7 +225,8 @@ static const struct query item_expire = {
 };
 
 static const struct query task_expire = {
-    "UPDATE task SET n_left = 0, finished_ms = $1 WHERE n_left > 0 AND deadline_ms <= $1",
+    "UPDATE task SET n_failed = n_failed + n_left, n_left = 0, finished_ms = $1"
+    " WHERE n_left > 0 AND deadline_ms <= $1",
     .in = &now_shape,
 };
 

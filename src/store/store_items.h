@@ -31,6 +31,7 @@ struct result_row {
     int64_t code;
     const char *message, *content;
     int64_t done_ms;
+    bool is_failure; /* it counts as one that went wrong */
 };
 
 struct task_result_ask {

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "store/store_inventory.h"
 #include "store/verb.h"
 
 static int find_host(struct db *db, const char *agent_id, struct arena *a, struct list *ret,
@@ -40,13 +41,55 @@ static int take_token(struct db *db, const struct join_ask *ask, struct arena *a
     return -1;
 }
 
+/* What people have said of the host is theirs, whatever its agent says. */
+static void keep_facts(const struct host_row *known, bool has_token, struct host_row *to)
+{
+    to->host_id = known->host_id;
+    to->note = known->note;
+    if (!to->addresses)
+        to->addresses = known->addresses;
+    if (!has_token)
+        to->biz_id = known->biz_id;
+}
+
+/* One that was expected is no longer. */
+static int take_expected(struct db *db, struct arena *a, struct host_row *to, struct err *err)
+{
+    const struct expected_row *row;
+    struct list rows;
+
+    if (db_run(db, store_expected_del.query, &(struct host_find_at_ask){ to->cloud_id, to->ip }, a,
+               &rows, err))
+        return -1;
+    if (!rows.n)
+        return 0;
+    row = rows.items;
+    to->biz_id = row->biz_id;
+    to->host_id = row->host_id;
+    to->note = row->note;
+    return 0;
+}
+
+static int put_host(struct db *db, const struct host_row *known, const struct join_ask *ask,
+                    struct arena *a, struct list *ret, struct err *err)
+{
+    struct host_row *host = arena_alloc(a, sizeof(*host));
+
+    *host = ask->host;
+    if (known)
+        keep_facts(known, *ask->hash, host);
+    if (take_expected(db, a, host, err) || db_run(db, store_host_put.query, host, NULL, NULL, err))
+        return -1;
+    *ret = (struct list){ host, 1 };
+    return 0;
+}
+
 static int join(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
 {
     const struct join_ask *ask = in;
     const struct host_row *known;
     struct list rows;
 
-    (void)out;
     if (find_host(db, ask->host.agent_id, a, &rows, err))
         return -1;
     known = rows.n ? rows.items : NULL;
@@ -56,7 +99,7 @@ static int join(struct db *db, const void *in, struct arena *a, void *out, struc
         return err_set(err, ERR_NOT_FOUND, "the host %s is not known", ask->host.agent_id);
     if (*ask->hash && take_token(db, ask, a, err))
         return -1;
-    return db_run(db, store_host_put.query, &ask->host, NULL, NULL, err);
+    return put_host(db, known, ask, a, out, err);
 }
 
 const struct store_verb store_join_look =

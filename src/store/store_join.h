@@ -29,9 +29,17 @@ struct join_ask {
     struct host_row host;
 };
 
-/* join_ask; nothing.  ERR_DENIED: the token is not good.  ERR_CONFLICT: another key has
- * the id, or another agent the address.  ERR_NOT_FOUND: no token, and no such host
- * either; so one that was removed does not come back by an update that was under way. */
+/* join_ask; list of host_row, one, as it is stored: the business of a host that is known, its
+ * number and its note are what they were, unless a token says where it belongs now; those of a
+ * new one are what it was expected with (store_inventory.h).  ERR_DENIED: the token is not good.
+ * ERR_CONFLICT: another key has the id, or another agent the address.  ERR_NOT_FOUND: no token, and
+ * no such host either; so one that was removed does not come back by an update that was under way.
+ */
 extern const struct store_verb store_join;
+
+static inline const struct host_row *join_stored(const struct store_call *c)
+{
+    return ((const struct list *)c->out)->items;
+}
 
 #endif

@@ -7,7 +7,10 @@
 #define PROC_COLUMNS                                                                               \
     "agent_id, space, name, labels, spec, wanted, hosted, status, pid, start_ms, version,"         \
     " message, register_ms, last_start_ms, report_ms, restarts, cause"
-#define PROC_VALUES "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"
+/* Not of a host that was removed: nothing would ever end it. */
+#define PROC_VALUES                                                                                \
+    "SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17"            \
+    " WHERE EXISTS (SELECT 1 FROM host WHERE agent_id = $1)"
 
 /* The agent id comes first: what stands behind it is a row without one. */
 static const struct field proc_fields[] = {
@@ -45,7 +48,7 @@ static const struct shape ask_shape = DB_SHAPE(proc_list_ask, ask_fields);
 /* ---- One. */
 
 static const struct query proc_put = {
-    "INSERT INTO process (" PROC_COLUMNS ") VALUES " PROC_VALUES
+    "INSERT INTO process (" PROC_COLUMNS ") " PROC_VALUES
     " ON CONFLICT (agent_id, space, name) DO UPDATE SET labels = excluded.labels,"
     " spec = excluded.spec, wanted = excluded.wanted, hosted = excluded.hosted,"
     " status = excluded.status, pid = excluded.pid, start_ms = excluded.start_ms,"
@@ -145,7 +148,7 @@ static const struct query proc_forget = {
 };
 
 static const struct query proc_insert = {
-    "INSERT INTO process (" PROC_COLUMNS ") VALUES " PROC_VALUES,
+    "INSERT INTO process (" PROC_COLUMNS ") " PROC_VALUES,
     .in = &agent_shape,
     .each = &nameless_proc_shape,
     .conflict = "the snapshot has a process twice",

@@ -17,13 +17,19 @@ static const struct shape number_shape = DB_SHAPE(number, number_fields);
 
 enum { RANDOM_BITS = 21, TRIES = 8 };
 
+int64_t task_number_at(int64_t created_ms)
+{
+    return (created_ms & (INT64_MAX >> RANDOM_BITS)) << RANDOM_BITS;
+}
+
 static const struct query last_number = {
     "SELECT COALESCE(MAX(task_no), 0) FROM task",
     .out = &number_shape,
 };
 
 static const struct query task_insert = {
-    "INSERT INTO task (" TASK_COLUMNS ", gone) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0)"
+    "INSERT INTO task (" TASK_COLUMNS ", gone)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 0)"
     " ON CONFLICT (task_no) DO NOTHING RETURNING task_no",
     .in = &task_shape,
     .out = &number_shape,
@@ -58,8 +64,7 @@ static int draw_number(struct db *db, int64_t created_ms, struct arena *a, int64
         return -1;
     last = ((struct number *)rows.items)->number;
     sys_random(&random, sizeof(random));
-    number = (created_ms & (INT64_MAX >> RANDOM_BITS)) << RANDOM_BITS;
-    number |= random & ((1u << RANDOM_BITS) - 1);
+    number = task_number_at(created_ms) | (random & ((1u << RANDOM_BITS) - 1));
     *ret = number > last ? number : last + 1;
     return 0;
 }
@@ -79,14 +84,16 @@ static int insert_task(struct db *db, struct task_row *task, struct arena *a, st
     return err_set(err, ERR_UNAVAILABLE, "no number is free: try again");
 }
 
-static int64_t count_left(const struct list *items)
+static void count(const struct list *items, struct task_row *task)
 {
     const struct task_item_row *item = items->items;
-    int64_t n = 0;
 
-    for (size_t i = 0; i < items->n; i++)
-        n += item[i].state != STORE_ITEM_DONE;
-    return n;
+    task->n_items = (int64_t)items->n;
+    task->n_left = task->n_failed = 0;
+    for (size_t i = 0; i < items->n; i++) {
+        task->n_left += item[i].state != STORE_ITEM_DONE;
+        task->n_failed += item[i].state == STORE_ITEM_DONE && item[i].code != 0;
+    }
 }
 
 static int create_task(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
@@ -95,8 +102,7 @@ static int create_task(struct db *db, const void *in, struct arena *a, void *out
     struct task_row task = new->task;
     struct number number;
 
-    task.n_items = (int64_t) new->items.n;
-    task.n_left = count_left(&new->items);
+    count(&new->items, &task);
     task.finished_ms = task.n_left ? 0 : task.created_ms;
     if (insert_task(db, &task, a, err))
         return -1;
@@ -178,6 +184,31 @@ const struct store_verb store_task_find = VERB_QUERY("task_find", DB_READ, &task
 const struct store_verb store_task_open = VERB_QUERY("task_open", DB_READ, &task_open);
 const struct store_verb store_task_read =
     VERB_RUN("task_read", DB_READ, read_task, sizeof(struct task_read_got));
+
+/* ---- Cancelling. */
+
+static const struct field cancel_fields[] = {
+    DB_NUMBER(task_cancel_ask, task_no),
+    DB_NUMBER(task_cancel_ask, at_ms),
+    { 0 },
+};
+static const struct shape cancel_shape = DB_SHAPE(task_cancel_ask, cancel_fields);
+
+static const struct field left_fields[] = {
+    DB_NUMBER(task_left_row, task_no),
+    DB_NUMBER(task_left_row, n_left),
+    { 0 },
+};
+static const struct shape left_shape = DB_SHAPE(task_left_row, left_fields);
+
+static const struct query task_cancel = {
+    "UPDATE task SET cancelled_ms = CASE WHEN cancelled_ms = 0 THEN $2 ELSE cancelled_ms END"
+    " WHERE task_no = $1 AND n_left > 0 RETURNING task_no, n_left",
+    .in = &cancel_shape,
+    .out = &left_shape,
+};
+
+const struct store_verb store_task_cancel = VERB_QUERY("task_cancel", DB_WRITE, &task_cancel);
 
 /* ---- Forgetting: the task at once, its items piece by piece. */
 

@@ -16,7 +16,11 @@ struct task_row {
     int64_t form;                    /* the API that made it decides how its keys look */
     int64_t created_ms, deadline_ms; /* wall time */
     int64_t n_items, n_left;
-    int64_t finished_ms; /* 0: not yet */
+    int64_t finished_ms;     /* 0: not yet */
+    int64_t n_failed;        /* of those that are done; see result_row.is_failure */
+    int64_t cancelled_ms;    /* 0: nobody has */
+    int64_t idempotent;      /* 1: what is so already went well */
+    const char *request_key; /* by which it was asked for, see store_requests.h; "": none */
 };
 
 struct task_spec_row { /* shared by the items that name its number */
@@ -71,6 +75,14 @@ struct task_read_got {
 extern const struct store_verb store_task_find; /* task_find_ask; list of task_row, at most one */
 extern const struct store_verb store_task_open; /* task_open_ask; list of task_row not finished */
 extern const struct store_verb store_task_read; /* task_read_ask; task_read_got */
+
+/* Notes that a task was cancelled, unless it was before; its items are ended by
+ * store_task_result.  task_cancel_ask; list of task_left_row: none if it has ended. */
+struct task_cancel_ask {
+    int64_t task_no, at_ms;
+};
+
+extern const struct store_verb store_task_cancel;
 
 /* Forgets tasks that were finished before then, at most `limit` items at a time:
  * a task is gone at once, its items in as many calls as it takes. */

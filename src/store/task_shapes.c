@@ -16,6 +16,10 @@ static const struct field task_fields[] = {
     DB_NUMBER(task_row, n_items),
     DB_NUMBER(task_row, n_left),
     DB_NUMBER(task_row, finished_ms),
+    DB_NUMBER(task_row, n_failed),
+    DB_NUMBER(task_row, cancelled_ms),
+    DB_NUMBER(task_row, idempotent),
+    DB_TEXT(task_row, request_key),
     { 0 },
 };
 const struct shape task_shape = DB_SHAPE(task_row, task_fields);

@@ -4,7 +4,9 @@
 
 #include <openssl/evp.h>
 #include <openssl/sha.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hex.h"
 #include "base/mem.h"
@@ -21,6 +23,45 @@ void digest_sha256_text(const void *bytes, size_t n, char to[DIGEST_TEXT_SIZE])
 
     digest_sha256(bytes, n, digest);
     hex_write(digest, sizeof(digest), to);
+}
+
+/* RFC 2104, by hand: OpenSSL's HMAC() wants all bytes in one place, and takes 1.4 us where
+ * this takes 0.8, for the 250 bytes of a usual request. */
+enum { BLOCK = 64 };
+
+static void hash_pieces(EVP_MD_CTX *ctx, const unsigned char pad[BLOCK],
+                        const struct digest_piece *pieces, size_t n, unsigned char *to)
+{
+    bool good =
+        EVP_DigestInit_ex(ctx, EVP_sha1(), NULL) == 1 && EVP_DigestUpdate(ctx, pad, BLOCK) == 1;
+
+    for (size_t i = 0; good && i < n; i++)
+        good = EVP_DigestUpdate(ctx, pieces[i].bytes, pieces[i].n) == 1;
+    if (!good || EVP_DigestFinal_ex(ctx, to, NULL) != 1)
+        abort(); /* SHA-1 is in all providers, FIPS's too: memory is out */
+}
+
+void digest_hmac_sha1(const void *key, size_t key_n, const struct digest_piece *pieces, size_t n,
+                      unsigned char to[DIGEST_HMAC_SIZE])
+{
+    unsigned char inner[BLOCK] = { 0 }, outer[BLOCK], hash[DIGEST_HMAC_SIZE];
+    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+
+    if (!ctx)
+        abort();
+    if (key_n > BLOCK)
+        SHA1(key, key_n, inner);
+    else
+        memcpy(inner, key, key_n);
+    for (size_t i = 0; i < BLOCK; i++) {
+        outer[i] = inner[i] ^ 0x5c;
+        inner[i] ^= 0x36;
+    }
+    hash_pieces(ctx, inner, pieces, n, hash);
+    hash_pieces(ctx, outer, &(struct digest_piece){ hash, sizeof(hash) }, 1, to);
+    EVP_MD_CTX_free(ctx);
+    explicit_bzero(inner, sizeof(inner));
+    explicit_bzero(outer, sizeof(outer));
 }
 
 struct md5 {

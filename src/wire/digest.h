@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* digest.h - SHA-256; and MD5, which others still name files by. */
+/* digest.h - SHA-256; and what others still use: MD5 for files, HMAC-SHA1 for signatures. */
 #ifndef WIRE_DIGEST_H
 #define WIRE_DIGEST_H
 
@@ -9,6 +9,15 @@ enum { DIGEST_SIZE = 32, DIGEST_TEXT_SIZE = 2 * DIGEST_SIZE + 1 };
 
 void digest_sha256(const void *bytes, size_t n, unsigned char to[DIGEST_SIZE]);
 void digest_sha256_text(const void *bytes, size_t n, char to[DIGEST_TEXT_SIZE]); /* in hex */
+
+/* HMAC-SHA1, which BlueKing's clients sign with, of pieces that need not stand together. */
+enum { DIGEST_HMAC_SIZE = 20 };
+struct digest_piece {
+    const void *bytes;
+    size_t n;
+};
+void digest_hmac_sha1(const void *key, size_t key_n, const struct digest_piece *pieces, size_t n,
+                      unsigned char to[DIGEST_HMAC_SIZE]);
 
 /* Piece by piece.  NULL: this host's OpenSSL has none (FIPS). */
 enum { MD5_TEXT_SIZE = 33 };

@@ -2,6 +2,7 @@
 /* http_uri.c - see http_uri.h. */
 #include "wire/http_uri.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -77,6 +78,16 @@ int http_path_decode(char *path, size_t n, size_t *ret_n, struct err *err)
         return err_set(err, ERR_INVALID, "path: dot segment");
     *ret_n = out;
     return 0;
+}
+
+void http_escape(struct buf *to, const char *text)
+{
+    for (; *text; text++) {
+        if (isalnum((unsigned char)*text) || strchr("-._~", *text))
+            buf_addc(to, *text);
+        else
+            buf_printf(to, "%%%02X", (unsigned char)*text);
+    }
 }
 
 void http_pairs_init(struct http_pairs *p, const char *bytes, size_t n)

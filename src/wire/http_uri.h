@@ -11,11 +11,15 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 
 /* Decodes the n bytes of a path where they stand; a decoded path is never
  * longer.  Not terminated: that is the caller's, who knows what follows. */
 int http_path_decode(char *path, size_t n, size_t *ret_n, struct err *err);
+
+/* Appends the text as one piece of a path or a query. */
+void http_escape(struct buf *to, const char *text);
 
 /* Pairs of "a=1&b=two+words&c".  A piece without '=' has the value "", empty
  * pieces are skipped, and a key may come more than once. */

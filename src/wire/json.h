@@ -4,9 +4,9 @@
  * A reader walks over a text it does not own.  The caller asks for what it
  * expects next; anything else is an error that names the byte.  Refused are:
  * invalid UTF-8, lone surrogates, \u0000, control characters in strings, the
- * same key twice in one object, numbers that int64 or double can not hold or of
- * more than JSON_NUMBER_MAX bytes, nesting deeper than JSON_DEPTH_MAX, and
- * anything behind the value.
+ * same key twice in one object, numbers that int64 or double can not hold (with
+ * ERR_LIMIT; all else with ERR_MALFORMED) or of more than JSON_NUMBER_MAX bytes,
+ * nesting deeper than JSON_DEPTH_MAX, and anything behind the value.
  *
  * shape.h binds JSON to structs with this; few others need it.  Writing is
  * buf_quote(), buf_put_int() and json_put_double(). */

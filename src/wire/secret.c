@@ -29,12 +29,17 @@ void secret_hash(const char *text, char to[SECRET_HASH_SIZE])
     digest_sha256_text(text, strlen(text), to + sizeof(scheme) - 1);
 }
 
+bool secret_fits(const char own[SECRET_HASH_SIZE], const char *hash)
+{
+    return strlen(hash) == SECRET_HASH_SIZE - 1 && secret_equal(own, hash, SECRET_HASH_SIZE - 1);
+}
+
 bool secret_matches(const char *text, const char *hash)
 {
     char own[SECRET_HASH_SIZE];
 
     secret_hash(text, own);
-    return strlen(hash) == sizeof(own) - 1 && secret_equal(own, hash, sizeof(own) - 1);
+    return secret_fits(own, hash);
 }
 
 /* Through volatile, so that the compiler can not find a way out early. */

@@ -22,6 +22,7 @@ void secret_hash(const char *text, char to[SECRET_HASH_SIZE]);
 /* Whether `text` is the secret that `hash` was made of.  A hash that is none
  * fits nothing. */
 bool secret_matches(const char *text, const char *hash);
+bool secret_fits(const char own[SECRET_HASH_SIZE], const char *hash); /* the same, by its hash */
 
 /* Takes as long for any bytes: how many are right can not be measured. */
 bool secret_equal(const void *a, const void *b, size_t n);

@@ -144,12 +144,26 @@ static int read_str(struct reader *r, const struct shape_place *p, const struct 
     return take_str(r, p, f, text, n, out);
 }
 
+/* One too large for anything is out of the field's range, too. */
+static int read_number(struct reader *r, const struct shape_place *p, const struct field *f,
+                       struct json_number *ret)
+{
+    const char *start = r->j->p, *end = start;
+    int failed = json_read_number(r->j, ret);
+
+    if (!failed || r->j->err->code != ERR_LIMIT)
+        return failed;
+    while (end < r->j->end && *end && strchr("+-.eE0123456789", *end))
+        end++;
+    return reject_value(r, p, f, start, (size_t)(end - start));
+}
+
 static int read_int(struct reader *r, const struct shape_place *p, const struct field *f,
                     int64_t *out)
 {
     struct json_number n;
 
-    if (json_read_number(r->j, &n))
+    if (read_number(r, p, f, &n))
         return -1;
     if (n.is_int && n.i == 0 && (f->flags & FIELD_ZERO_UNSET))
         n.i = f->fallback;
@@ -164,7 +178,7 @@ static int read_float(struct reader *r, const struct shape_place *p, const struc
 {
     struct json_number n;
 
-    if (json_read_number(r->j, &n))
+    if (read_number(r, p, f, &n))
         return -1;
     if (n.d == 0 && (f->flags & FIELD_ZERO_UNSET))
         n.d = (double)f->fallback;
@@ -210,7 +224,7 @@ static int read_enum(struct reader *r, const struct shape_place *p, const struct
         *out = e->value;
         return 0;
     }
-    if (json_read_number(r->j, &number))
+    if (read_number(r, p, f, &number))
         return -1;
     for (e = f->names; e->name; e++) {
         if (number.is_int && number.i == e->value) {
@@ -494,14 +508,16 @@ static int fill_absent(struct reader *r, const struct shape_place *p, const stru
     return 0;
 }
 
-static int pass_over(struct reader *r, const struct shape_place *p, const struct json_walk *w)
+static int pass_over(struct reader *r, const struct shape_place *p, const struct shape *s,
+                     const struct json_walk *w)
 {
+    char why[SHAPE_EXPECT_SIZE];
+
     r->at = w->key.p - 1;
-    if ((r->flags & SHAPE_STRICT) && memchr(p->name, '.', p->n))
-        return reject(r, p,
-                      "no such setting; one inside another is written { outer: { inner: ... } }");
-    if (r->flags & SHAPE_STRICT)
-        return reject(r, p, "no such setting, see --help");
+    if (r->flags & (SHAPE_ASKED | SHAPE_STRICT)) {
+        shape_no_such(s, p->name, p->n, r->flags, why);
+        return reject(r, p, "%s", why);
+    }
     if (json_note_key(r->j, w))
         return r->j->err->code == ERR_LIMIT ? -1 : reject(r, p, "given twice");
     return json_skip(r->j);
@@ -538,7 +554,7 @@ static int read_object(struct reader *r, const struct shape_place *p, const stru
             here.name = json_text_copy(&w.key, r->j->arena, &here.n);
         f = find_field(s, next, here.name, here.n);
         if (!f) {
-            if (pass_over(r, &here, &w))
+            if (pass_over(r, &here, s, &w))
                 return -1;
             continue;
         }

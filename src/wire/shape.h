@@ -98,6 +98,7 @@ enum shape_flag {
     SHAPE_STRICT = 1 << 0,  /* unknown fields are refused; else ignored */
     SHAPE_TEXT = 1 << 1,    /* a string may stand for any value: "7020", "true", "a,b", "{...}" */
     SHAPE_OVERLAY = 1 << 2, /* what is absent stays as it is; nothing is required but in items */
+    SHAPE_ASKED = 1 << 3,   /* as SHAPE_STRICT, of a request: its sender has no --help */
 };
 
 /* *out is s->size bytes, aligned for its struct. */
@@ -113,7 +114,7 @@ void shape_write(const struct shape *s, const void *in, struct buf *out);
 /* Text and lists are the arena's; secrets are copied too.  *out must not be *in. */
 void shape_copy(const struct shape *s, const void *in, struct arena *a, void *out);
 
-/* Appends the fields as a Markdown table; shapes inside are linked by name. */
-void shape_doc(const struct shape *s, struct buf *out);
+/* Appends the fields as a Markdown table; shapes inside are linked by name, on `page`. */
+void shape_doc(const struct shape *s, const char *page, struct buf *out);
 
 #endif

@@ -16,7 +16,7 @@ static void put_cell(struct buf *out, const char *text)
     }
 }
 
-static void put_type(const struct field *f, struct buf *out)
+static void put_type(const struct field *f, const char *page, struct buf *out)
 {
     char expected[SHAPE_EXPECT_SIZE];
     const char *text = expected;
@@ -30,7 +30,7 @@ static void put_type(const struct field *f, struct buf *out)
         buf_puts(out, ", each ");
         put_cell(out, expected);
     } else if (f->sub) {
-        buf_printf(out, ": [%s](#%s)", f->sub->name, f->sub->name);
+        buf_printf(out, ": [%s](%s#%s)", f->sub->name, page, f->sub->name);
     }
 }
 
@@ -72,7 +72,7 @@ static void put_also(const char *also, struct buf *out)
     }
 }
 
-void shape_doc(const struct shape *s, struct buf *out)
+void shape_doc(const struct shape *s, const char *page, struct buf *out)
 {
     struct buf fallback = { 0 };
 
@@ -84,7 +84,7 @@ void shape_doc(const struct shape *s, struct buf *out)
         buf_printf(out, "| `%s`", f->name);
         put_also(f->also, out);
         buf_puts(out, " | ");
-        put_type(f, out);
+        put_type(f, page, out);
         buf_puts(out, " | ");
         field_default(f, &fallback);
         put_cell(out, buf_text(&fallback));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "base/nearest.h"
 
 /* What is written by its name is spoken of by its name. */
 static void expect_enum(const struct field *f, char *to)
@@ -154,4 +155,35 @@ bool field_text_to_json(const struct field *f, const char *text, struct buf *out
     }
     buf_quote(out, text, strlen(text));
     return true;
+}
+
+/* The field that may have been meant; NULL: none is near. */
+static const char *nearest_field(const struct shape *s, const char *key, size_t n)
+{
+    const char *names[SHAPE_FIELDS_MAX + 1] = { 0 };
+    char word[NEAREST_MAX + 1];
+
+    if (n > NEAREST_MAX)
+        return NULL;
+    memcpy(word, key, n);
+    word[n] = '\0';
+    for (size_t i = 0; s->fields[i].name; i++)
+        names[i] = s->fields[i].name;
+    return nearest_find(word, names);
+}
+
+void shape_no_such(const struct shape *s, const char *key, size_t n, unsigned flags,
+                   char to[SHAPE_EXPECT_SIZE])
+{
+    const char *near = flags & SHAPE_ASKED ? nearest_field(s, key, n) : NULL;
+
+    if (near)
+        snprintf(to, SHAPE_EXPECT_SIZE, "no such field; did you mean %s?", near);
+    else if (flags & SHAPE_ASKED)
+        snprintf(to, SHAPE_EXPECT_SIZE, "no such field, see /openapi.json");
+    else if (memchr(key, '.', n))
+        snprintf(to, SHAPE_EXPECT_SIZE,
+                 "no such setting; one inside another is written { outer: { inner: ... } }");
+    else
+        snprintf(to, SHAPE_EXPECT_SIZE, "no such setting, see --help");
 }

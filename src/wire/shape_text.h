@@ -29,6 +29,11 @@ bool field_is_also(const char *also, const char *key, size_t n);
 /* What an absent field is, for the reference: "`60`", "required", or nothing. */
 void field_default(const struct field *f, struct buf *out);
 
+/* Why a name that no field has is refused, by `flags` of the reader: the names that a request
+ * may have are not those of a file, and whoever wrote it looks elsewhere for them. */
+void shape_no_such(const struct shape *s, const char *key, size_t n, unsigned flags,
+                   char to[SHAPE_EXPECT_SIZE]);
+
 const char *field_enum_name(const struct field *f, int64_t value); /* NULL if none */
 
 #endif

@@ -109,7 +109,7 @@ static void no_route_lets_a_stranger_in(void **state)
             if (!(r->served & p->served))
                 continue;
             path_of(r, p, path);
-            world_ask(w, method, path, "", strcmp(method, "GET") ? "{}" : NULL);
+            world_ask(w, method, path, "", strcmp(method, "GET") && r->body_max ? "{}" : NULL);
             if (!strstr(w->body, says[p->dialect]))
                 fail_msg("%s: %s", path, w->body);
         }

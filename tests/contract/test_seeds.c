@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "model/job.h"
 #include "model/proc.h"
+#include "model/register.h"
 #include "wire/json_scan.h"
 
 struct request {
@@ -214,10 +215,10 @@ static void manage_proc_by_scope_is_read(void **state)
 
     (void)state;
     load(&r, "manage_proc_scope");
-    read_as(&r, &job_operate_shape, &out);
-    assert_string_equal(out.scope_type, "biz");
-    assert_string_equal(out.scope_id, "1");
-    assert_int_equal(out.biz_id, 0);
+    read_as(&r, &job_manage_shape, &out);
+    assert_string_equal(out.scope.type, "biz");
+    assert_string_equal(out.scope.id, "1");
+    assert_int_equal(out.scope.biz_id, 0);
     assert_int_equal(out.op, 1);
     check_nginx(&out.processes);
     check_credentials(&r);
@@ -231,10 +232,10 @@ static void manage_proc_by_business_is_read(void **state)
 
     (void)state;
     load(&r, "manage_proc_biz");
-    read_as(&r, &job_operate_shape, &out);
-    assert_string_equal(out.scope_type, "");
-    assert_string_equal(out.scope_id, "");
-    assert_int_equal(out.biz_id, 1);
+    read_as(&r, &job_manage_shape, &out);
+    assert_string_equal(out.scope.type, "");
+    assert_string_equal(out.scope.id, "");
+    assert_int_equal(out.scope.biz_id, 1);
     assert_int_equal(out.op, 1);
     check_nginx(&out.processes);
     check_credentials(&r);
@@ -250,7 +251,7 @@ static void operate_process_is_read(void **state)
     (void)state;
     load(&r, "operate_process");
     read_as(&r, &job_operate_shape, &out);
-    assert_int_equal(out.biz_id, 1);
+    assert_int_equal(out.scope.biz_id, 1);
     assert_int_equal(out.op, 1);
     assert_int_equal(out.processes.n, 1);
     p = out.processes.items;

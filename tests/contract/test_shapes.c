@@ -232,7 +232,8 @@ static const char *random_text_of(uint64_t *seed, size_t n, int style, struct ar
 /* Where only certain words pass, chance does not find them. */
 static const char *word_that_passes(const struct field *f, uint64_t which)
 {
-    static const char *const words[] = { "nofile", "core", "cpu", "data", "stack", "nproc" };
+    static const char *const words[] = { "nofile", "core",  "cpu",      "data",
+                                         "stack",  "nproc", "10.0.0.1", "sh" };
 
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         const char *word = words[(which + i) % ARRAY_LEN(words)];

@@ -19,6 +19,8 @@ static void same_app(const struct app_row *l, const struct app_row *r)
     else
         assert_null(l->permissions);
     assert_int_equal(l->created_ms, r->created_ms);
+    assert_string_equal(l->sealed_1, r->sealed_1 ? r->sealed_1 : "");
+    assert_string_equal(l->sealed_2, r->sealed_2 ? r->sealed_2 : "");
 }
 
 static struct list find_app(struct store_rig *r, const char *code)
@@ -31,7 +33,8 @@ static struct list find_app(struct store_rig *r, const char *code)
 
 static void an_app_is_found_as_it_was_put(void **state)
 {
-    struct app_row app = { "bk_gsekit", "aa11", "bb22", "{\"ops\":[0,1]}", 1234567890123 };
+    struct app_row app = { "bk_gsekit",   "aa11",  "bb22", "{\"ops\":[0,1]}",
+                           1234567890123, "v1:cc", "v1:dd" };
 
     assert_int_equal(find_app(*state, "bk_gsekit").n, 0);
     store_rig_do(*state, &store_app_put, &app, NULL);
@@ -49,6 +52,19 @@ static void an_app_put_again_is_another_made_when_it_was(void **state)
     store_rig_do(*state, &store_app_put, &app, NULL);
     app.created_ms = 5;
     same_app(find_app(*state, "a").items, &app);
+}
+
+static void an_app_that_is_gone_is_gone_alone(void **state)
+{
+    const struct app_row one = { "a", "1", "2", "{}", 5 }, other = { "ab", "1", "2", "{}", 5 };
+
+    store_rig_do(*state, &store_app_put, &one, NULL);
+    store_rig_do(*state, &store_app_put, &other, NULL);
+    for (int i = 0; i < 2; i++) { /* twice is no failure */
+        store_rig_do(*state, &store_app_del, &(struct app_find_ask){ "a" }, NULL);
+        assert_int_equal(find_app(*state, "a").n, 0);
+        assert_int_equal(find_app(*state, "ab").n, 1);
+    }
 }
 
 /* ---- Join tokens. */
@@ -260,6 +276,7 @@ static void put_proc(struct store_rig *r, const char *agent, const char *space, 
 {
     struct proc_row proc = proc_of(agent, space, name);
 
+    put_host(r, agent, 0, agent);
     store_rig_do(r, &store_proc_put, &proc, NULL);
 }
 
@@ -276,6 +293,7 @@ static void a_process_is_found_as_it_was_put_last(void **state)
     struct proc_row proc = proc_of("a", "gse", "p");
     struct list rows;
 
+    put_host(*state, "a", 0, "a");
     store_rig_do(*state, &store_proc_put, &proc, NULL);
     rows = procs_of(*state, "a");
     assert_int_equal(rows.n, 1);
@@ -393,6 +411,8 @@ static void a_snapshot_that_is_wrong_changes_nothing(void **state)
 
 static void a_forgotten_host_takes_its_processes_along_and_keeps_its_epoch(void **state)
 {
+    struct proc_row late = proc_of("a", "gse", "p");
+    const struct proc_replace_ask all = { "a", { &late, 1 } };
     struct list rows;
 
     put_host(*state, "a", 0, "10.0.0.1");
@@ -403,6 +423,8 @@ static void a_forgotten_host_takes_its_processes_along_and_keeps_its_epoch(void 
     assert_int_equal(rows.n, 1);
     store_rig_do(*state, &store_host_del, &(struct host_ask){ "a" }, &rows);
     assert_int_equal(rows.n, 0);
+    store_rig_do(*state, &store_proc_put, &late, NULL); /* it was on its way */
+    store_rig_do(*state, &store_proc_replace, &all, NULL);
     assert_int_equal(procs_of(*state, "a").n, 0);
     assert_int_equal(procs_of(*state, "b").n, 1);
     assert_int_equal(open_session(*state, "a", "n1").epoch, 2);
@@ -503,6 +525,7 @@ static void any_text_comes_back_as_it_went_in(void **state)
         assert_int_equal(find_app(*state, text).n, 1);
         same_app(find_app(*state, text).items, &app);
         proc.version = proc.message = text;
+        put_host(*state, text, 0, text);
         store_rig_do(*state, &store_proc_put, &proc, NULL);
         assert_int_equal(procs_of(*state, text).n, 1);
         same_proc(procs_of(*state, text).items, &proc);
@@ -513,6 +536,7 @@ static void any_number_comes_back_as_it_went_in(void **state)
 {
     static const int64_t numbers[] = { 0, -1, 1, INT64_MAX, INT64_MIN, 1LL << 53, (1LL << 53) + 1 };
 
+    put_host(*state, "a", 0, "a");
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
         struct proc_row proc = proc_of("a", "s", "n");
 
@@ -527,6 +551,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORE_TEST(an_app_is_found_as_it_was_put),
         STORE_TEST(an_app_put_again_is_another_made_when_it_was),
+        STORE_TEST(an_app_that_is_gone_is_gone_alone),
         STORE_TEST(a_token_is_taken_as_often_as_it_says),
         STORE_TEST(a_host_is_found_by_agent_and_by_address),
         STORE_TEST(an_address_has_one_agent),

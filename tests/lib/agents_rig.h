@@ -142,6 +142,15 @@ static inline void world_start(struct world *w)
         fail_msg("%s", w->err.text);
 }
 
+static inline void world_open_events(struct world *w)
+{
+    const struct events_settings o = { .file = w->events_path, .node = "node-1" };
+
+    if (events_new(w->rig.loop, w->log, w->db.store, &o, &w->events, &w->err) ||
+        events_load(w->events, w->fleet, &w->err))
+        fail_msg("%s", w->err.text);
+}
+
 /* Everything but the agents. */
 static inline struct world *world_new(void)
 {
@@ -157,9 +166,9 @@ static inline struct world *world_new(void)
     snprintf(w->log_path, sizeof(w->log_path), "%s/log", w->folder.path);
     w->fleet = fleet_new(w->rig.loop, NULL, w->db.store);
     if (fleet_load(w->fleet, &w->err) ||
-        log_new(w->log_path, LOG_DEBUG, &w->rig.clock.clock, &w->log, &w->err) ||
-        events_new(w->events_path, w->log, &w->events, &w->err))
+        log_new(w->log_path, LOG_DEBUG, &w->rig.clock.clock, &w->log, &w->err))
         fail_msg("%s", w->err.text);
+    world_open_events(w);
     w->settings = (struct agents_settings){ w->folder.path, "127.0.0.1:0", "node-1", 1000 };
     return w;
 }
@@ -182,6 +191,7 @@ static inline void world_free(struct world *w)
     for (size_t i = 0; i < w->n_testers; i++)
         tester_free(w->testers[i]);
     agents_free(w->agents);
+    events_stop(w->events);
     fleet_free(w->fleet);
     watch_free(w->store_watch);
     store_rig_close(&w->db);

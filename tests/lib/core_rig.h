@@ -98,7 +98,7 @@ struct rig {
     char order[RIG_ASKS][32]; /* whose commands were begun, in this order */
     size_t n_order;
     char events[256][40];
-    size_t n_events;
+    size_t n_events, n_told; /* told: messages about processes */
     int64_t event_id;
     int64_t group_taken; /* id of the last that was */
     struct {
@@ -184,6 +184,7 @@ static inline void rig_send(void *arg, unsigned type, const struct shape *s, con
         rig_take_event(message);
     else if (type == MESSAGE_GROUP_TAKEN)
         rig.group_taken = ((const struct message_group_ref *)message)->id;
+    rig.n_told += type == MESSAGE_PROCESSES;
     for (size_t i = 0; type == MESSAGE_PROCESSES && i < m->list.n; i++)
         rig_take_view((const struct proc_view *)m->list.items + i);
 }

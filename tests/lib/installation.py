@@ -153,7 +153,7 @@ class Installation:
         if not self.events_file.exists():
             return []
         rows = [json.loads(line) for line in self.events_file.read_text(encoding="utf-8").splitlines()]
-        return [r for r in rows if name in (None, r["data"][0]["event_name"])]
+        return [r for r in rows if name is None or ("data" in r and r["data"][0]["event_name"] == name)]
 
     # --- operations
 

@@ -75,4 +75,7 @@ static inline void rig_pass_ms(struct rig *r, int64_t ms)
             fail_msg("never came true: %s", #condition);                                           \
     } while (0)
 
+/* The same for what comes with time, a tenth of a second a turn. */
+#define PASS_UNTIL(rig, condition) TURN_UNTIL(rig, (rig_pass_ms(rig, 100), (condition)))
+
 #endif

@@ -39,6 +39,8 @@ static void add(struct sim_report *to, const struct sim_report *r)
     to->upgrades += r->upgrades;
     to->events += r->events;
     to->event_gaps += r->event_gaps;
+    to->cancels += r->cancels;
+    to->cancelled += r->cancelled;
 }
 
 int main(int argc, char **argv)
@@ -57,10 +59,11 @@ int main(int argc, char **argv)
             return 1;
         }
     }
-    printf("%" PRIu64
-           " seeds: %ld steps, %ld tasks, %ld items, %ld commands run, %ld agents killed, "
-           "%ld replaced, %ld hosts without power, %ld servers killed, %ld events, %ld gaps\n",
-           count, all.steps, all.tasks, all.items, all.runs, all.agent_kills, all.upgrades,
-           all.power_losses, all.server_kills, all.events, all.event_gaps);
+    printf(
+        "%" PRIu64 " seeds: %ld steps, %ld tasks, %ld items, %ld commands run, %ld agents killed, "
+        "%ld replaced, %ld hosts without power, %ld servers killed, %ld events, %ld gaps, "
+        "%ld tasks cancelled and %ld items by that\n",
+        count, all.steps, all.tasks, all.items, all.runs, all.agent_kills, all.upgrades,
+        all.power_losses, all.server_kills, all.events, all.event_gaps, all.cancels, all.cancelled);
     return 0;
 }

@@ -47,7 +47,7 @@ class StandIn:
             def do_GET(self):
                 stand_in.answer(self)
 
-            do_POST = do_GET
+            do_POST = do_PUT = do_DELETE = do_GET
 
         class UnixServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
             pass
@@ -71,7 +71,10 @@ class StandIn:
                  "query": dict(urllib.parse.parse_qsl(url.query)),
                  "body": json.loads(request.rfile.read(length)) if length else None}
         self.asked.append(asked)
-        found = self.answers.get((request.command, url.path), (404, error(404, "NOT_FOUND", "no such page")))
+        path = url.path
+        if path == "/v1/explain" and ("GET", path) not in self.answers:
+            path = "/v1/processes"  # what is explained has all that is listed
+        found = self.answers.get((request.command, path), (404, error(404, "NOT_FOUND", "no such page")))
         if isinstance(found, list):
             found = found.pop(0) if len(found) > 1 else found[0]
         if callable(found):
@@ -251,7 +254,8 @@ def test_why_shows_the_sentence_and_the_facts(run, stand_in):
         process(**CRASHED), process("10.0.0.2", why="running for 5s as pid 4711", cloud=5)], "next": ""}
     p = run("why", "prod/web", "--host", "10.0.0.1")
     assert p.code == 1 and p.err == ""
-    assert stand_in.asked[0]["query"] == {"namespace": "prod", "name": "web", "host": "10.0.0.1", "limit": "1000"}
+    assert stand_in.asked[0]["path"] == "/v1/explain"
+    assert stand_in.asked[0]["query"] == {"namespace": "prod", "name": "web", "host": "10.0.0.1"}
     assert re.sub(r"\(\d+d \d+h ago\)", "(AGO)", p.out) == """\
 prod/web on 10.0.0.1
   why           not running, ended 12s ago: exit code 1; try 2 of 4 in 7s
@@ -342,6 +346,9 @@ def test_failures_are_told_with_their_reason(run, stand_in):
         ["10.0.0.4", "prod/web", "999", "of tomorrow"]]
     zh = run("start", "prod/web", "--lang", "zh").out
     assert "4 个中失败 3 个" in zh and "Agent 未连接" in zh and "命令执行失败：exit code 3 no disk" in zh
+    expect_operation(stand_in, task(item(code=117, text="没有这台主机")))
+    zh = run("start", "prod/web", "--lang", "zh").out
+    assert "没有这台主机" in zh and "Agent 未连接" not in zh, "what is in the language is told as it is"
 
 
 def test_a_query_shows_what_it_found(run, stand_in):
@@ -380,6 +387,9 @@ def test_a_process_that_no_host_has_is_no_success(run, stand_in):
     stand_in.answers["POST", "/v1/operations"] = 200, {"task_id": "T1", "items": 0}
     p = run("start", "prod/web")
     assert p.code == 1 and "no host has it" in p.err and "--spec FILE" in p.err
+    stand_in.answers["POST", "/v1/operations"] = 404, error(404, "NOT_FOUND", "process prod/web: no host knows it")
+    p = run("start", "prod/web")
+    assert p.code == 3 and "no host has it" in p.err and "--spec FILE" in p.err
 
 
 def test_the_wait_has_an_end(run, stand_in):
@@ -415,7 +425,7 @@ def test_task_shows_all_items_and_waits_if_told_to(run, stand_in):
     p = run("task", "T1")
     assert p.code == 1
     lines = p.out.splitlines()
-    assert lines[0].startswith("task T1: 2 done, 1 left, 1 failed; made 20") and lines[0].endswith(" by ann")
+    assert lines[0].startswith("task T1: 2 done, 1 left, 1 failed; made 20") and lines[0].endswith("(ann)")
     assert [cells(r)[2] for r in lines[2:]] == ["done", "829 NOT_RUNNING", "in progress"]
     stand_in.answers["GET", "/v1/tasks/T1"] = [(200, task(item(done=False, code=115))), (200, task(item()))]
     p = run("task", "T1", "--wait")
@@ -477,10 +487,11 @@ def test_a_wrong_spec_is_refused_before_anything_is_sent(run, stand_in, tmp_path
 def test_app_create(run, stand_in):
     stand_in.answers["POST", "/v1/apps"] = 200, {"code": "ops", "secret": "s3cret", "permissions": {}, "created_s": NOW}
     p = run("app", "create", "ops", "--right", "read", "--right", "admin", "--namespace", "prod", "--biz", "2",
-            "--biz=3")
+            "--biz=3", "--operation", "query", "--biz-set", "7", "--rate", "50", "--signatures")
     assert p.code == 0 and "secret  s3cret" in p.out
     assert stand_in.asked[0]["body"] == {"code": "ops", "permissions": {
-        "rights": ["read", "admin"], "namespaces": ["prod"], "businesses": [2, 3]}}
+        "rights": ["read", "admin"], "operations": ["query"], "namespaces": ["prod"], "businesses": [2, 3],
+        "business_sets": [7], "rate_per_second": 50, "signatures": True}}
     assert stand_in.asked[0]["query"] == {}
     assert run("app", "create", "ops", "--quiet", "--rotate").out == "s3cret\n"
     assert stand_in.asked[1]["query"] == {"rotate": "1"}
@@ -490,12 +501,37 @@ def test_app_create(run, stand_in):
 def test_app_list(run, stand_in):
     stand_in.answers["GET", "/v1/apps"] = 200, {"apps": [
         {"code": "all", "permissions": {}, "created_s": 0},
-        {"code": "one", "permissions": {"rights": ["read", "admin"], "namespaces": ["生产"], "businesses": [2, 3]},
+        {"code": "one", "permissions": {"rights": ["read", "admin"], "namespaces": ["生产"], "businesses": [2, 3],
+                                         "operations": ["start", "stop"], "business_sets": [9], "rate_per_second": 50,
+                                         "signatures": True}, "can_sign": True,
          "created_s": 10 ** 9}], "next": ""}
     _, first, second = run("app", "list").out.splitlines()
-    assert cells(first) == ["all", "read operate", "all", "all", "1970-01-01 00:00"]
-    assert cells(second) == ["one", "read admin", "生产", "2 3", "2001-09-09 01:46"]
+    assert cells(first) == ["all", "read operate", "all", "all", "all", "-", "-", "1970-01-01 00:00"]
+    assert cells(second) == ["one", "read admin", "start stop", "生产", "2 3 set:9", "50", "yes", "2001-09-09 01:46"]
     assert len(json.loads(run("app", "list", "--json").out)["apps"]) == 2
+
+
+def test_app_set_changes_what_is_said_and_no_more(run, stand_in):
+    app = {"code": "ops", "permissions": {"rights": ["read"], "namespaces": ["gse"], "rate_per_second": 5}, "created_s": 0}
+    stand_in.answers["GET", "/v1/apps/ops"] = 200, app
+    stand_in.answers["PUT", "/v1/apps/ops"] = 200, {**app, "permissions": {"signatures": True}}
+    p = run("app", "set", "ops", "--namespace=", "--operation", "stop", "--biz-set", "9", "--signatures")
+    assert p.code == 0 and p.out == "app ops: changed; it can sign with its next secret: holdfast app rotate ops\n"
+    assert stand_in.asked[-1]["body"]["permissions"] == {
+        "rights": ["read"], "operations": ["stop"], "namespaces": [], "businesses": [], "business_sets": [9],
+        "rate_per_second": 5, "signatures": True}
+    assert "nothing to change" in run("app", "set", "ops").err
+    assert "--signatures: must be yes or no" in run("app", "set", "ops", "--signatures=maybe").err
+
+
+def test_app_rotate_and_delete(run, stand_in):
+    stand_in.answers["POST", "/v1/apps"] = 200, {"code": "ops", "secret": "s3cret", "permissions": {}, "created_s": 0}
+    stand_in.answers["DELETE", "/v1/apps/ops"] = 200, {"code": "ops", "permissions": {}, "created_s": 0}
+    assert run("app", "rotate", "ops", "--quiet").out == "s3cret\n"
+    assert stand_in.asked[-1]["query"] == {"rotate": "1"}
+    assert run("app", "delete", "ops").out == "app ops: deleted\n"
+    assert stand_in.asked[-1]["body"] is None
+    assert run("app", "delete", "none").code == 3
 
 
 def test_token_create(run, stand_in):
@@ -612,7 +648,10 @@ def test_variables_of_the_server_do_not_disturb(run, stand_in):
 
 @pytest.mark.parametrize("status, code, number, message, en, zh", [
     (401, "UNAUTHORIZED", 5, "unknown app or wrong secret", "check --app and the secret", "请检查 --app 与密钥"),
-    (403, "FORBIDDEN", 5, "needs the right operate", "not allowed: needs the right operate (FORBIDDEN, request r-17)", "没有权限"),
+    (403, "FORBIDDEN", 5, "needs the right operate", "not allowed: needs the right operate (FORBIDDEN, request r-17)",
+     "holdfast: 没有权限：needs the right operate（"),
+    (403, "DENIED", 823, "应用 ops 不能执行 stop", "应用 ops 不能执行 stop", "holdfast: 没有权限：应用 ops 不能执行 stop（"),
+    (409, "CONFLICT", 4, "已有 ops", "已有 ops", "holdfast: 服务端拒绝：已有 ops（"),
     (404, "NO_TASK", 806, "no such task", "the server refused: no such task (NO_TASK, request r-17)", "任务不存在或已过期：no such task"),
     (409, "CONFLICT", 4, "app ops is there; rotate it", "the server refused: app ops is there; rotate it (CONFLICT", "当前状态不允许"),
     (400, "INVALID", 1, "spec.control.start_cmd: required", "spec.control.start_cmd: required", "参数错误"),
@@ -711,7 +750,7 @@ def test_a_text_of_the_server_can_not_move_the_cursor(run, stand_in):
     ([], "which command? see holdfast --help"),
     (["stauts"], "stauts: no such command; did you mean holdfast status?"),
     (["app", "crate", "x"], "app crate: no such command; did you mean holdfast app create?"),
-    (["app"], "app: needs one of: create, list"),
+    (["app"], "app: needs one of: create, set, rotate, delete, list"),
     (["frobnicate"], "frobnicate: no such command; see holdfast --help"),
     (["ps", "--hots", "x"], "--hots: no such option; did you mean --host?"),
     (["ps", "--spec", "x"], "holdfast ps has no --spec"),

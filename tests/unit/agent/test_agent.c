@@ -595,6 +595,11 @@ static void hello_says_who_we_are_and_the_digest_of_all(void **state)
     assert_int_equal(strlen(hello.boot_id), BOOT_ID_SIZE - 1);
     assert_true(*hello.hostname);
     assert_string_equal(hello.digest, rig.told_digest);
+    assert_string_equal(hello.os, "linux");
+    assert_true(*hello.arch);
+    assert_true(hello.cpus >= 1);
+    assert_true(hello.mem_bytes > 1 << 20);
+    assert_true(hello.started_s > 0);
 }
 
 static void an_ordinary_user_starts_only_his_own(void **state)

@@ -553,6 +553,39 @@ static void a_reload_may_leave_another_process(void **state)
     assert_int_equal(p->runs, 3);
 }
 
+static int64_t tell_if_hosted(const char *start_cmd)
+{
+    struct message_command m = rig_command(PROC_OP_HOST, "p");
+
+    m.only_if_hosted = true;
+    m.spec.control.start_cmd = start_cmd;
+    rig_tell(&m);
+    return m.item;
+}
+
+/* The server's word for a new spec: it must not bring back what somebody is stopping. */
+static void a_spec_for_what_is_hosted_hosts_nothing(void **state)
+{
+    struct rig_proc *p = rig_proc("p");
+    int64_t item, stop;
+
+    (void)state;
+    start("p", PROC_RESIDENT, 3);
+    item = tell_if_hosted("start anew");
+    rig_pass(1000);
+    assert_int_equal(rig_code(item), CODE_OK);
+    assert_int_equal(p->runs, 1);
+    assert_true(p->view.hosted);
+    stop = rig_operate(PROC_OP_STOP, "p");
+    item = tell_if_hosted("start again");
+    rig_crash(true); /* it is the same in the next life */
+    rig_pass(120 * 1000);
+    assert_int_equal(rig_code(stop), CODE_OK);
+    assert_int_equal(rig_code(item), CODE_NOT_REGISTERED);
+    assert_int_equal(p->runs, 1);
+    assert_false(p->view.hosted);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -582,6 +615,7 @@ int main(void)
         RIG_TEST(its_second_half_is_not_begun_twice),
         RIG_TEST(what_dies_of_its_reload_is_told_of),
         RIG_TEST(a_reload_may_leave_another_process),
+        RIG_TEST(a_spec_for_what_is_hosted_hosts_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

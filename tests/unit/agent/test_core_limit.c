@@ -377,7 +377,7 @@ static void a_sum_that_goes_back_is_no_use_of_a_whole_life(void **state)
     assert_true(p->view.cpu_percent >= 0 && p->view.cpu_percent_avg >= 0);
 }
 
-static void others_are_looked_at_once_a_minute_and_told_of_when_it_matters(void **state)
+static void others_are_looked_at_once_a_minute_and_told_of_together(void **state)
 {
     struct rig_proc *p;
     struct message_command m = rig_command(PROC_OP_START, "p");
@@ -399,9 +399,15 @@ static void others_are_looked_at_once_a_minute_and_told_of_when_it_matters(void 
     assert_true(p->view.cpu_percent > 29 && p->view.cpu_percent < 31);
     assert_true(p->view.mem_percent > 9 && p->view.mem_percent < 11);
     assert_int_equal(p->view.mem_bytes, RIG_MEM_BYTES / 10 / 1024 * 1024);
-    p->has_view = false;
+    p->cpu = 0.2; /* however little it is */
+    p->rss_bytes = RIG_MEM_BYTES / 1000;
+    rig_pass(3 * 60 * 1000);
+    rig.n_told = 0;
     rig_pass(10 * 60 * 1000);
-    assert_false(p->has_view); /* nothing has changed */
+    assert_in_range(rig.n_told, 9, 11);
+    assert_true(p->view.cpu_percent > 0.15 && p->view.cpu_percent < 0.25);
+    assert_true(p->view.mem_percent > 0.05 && p->view.mem_percent < 0.15);
+    assert_in_range(rig.wall_ms / 1000 - p->view.report_s, 0, 61);
     item = rig_operate(PROC_OP_QUERY, "p");
     rig_settle();
     assert_int_equal(rig_code(item), CODE_OK);
@@ -456,7 +462,7 @@ int main(void)
         RIG_TEST(one_that_always_uses_too_much_is_given_up_some_day),
         RIG_TEST(what_can_not_be_said_is_neither_over_nor_under),
         RIG_TEST(a_sum_that_goes_back_is_no_use_of_a_whole_life),
-        RIG_TEST(others_are_looked_at_once_a_minute_and_told_of_when_it_matters),
+        RIG_TEST(others_are_looked_at_once_a_minute_and_told_of_together),
         RIG_TEST(what_does_not_run_is_not_looked_at),
         RIG_TEST(limits_can_be_told_anew),
     };

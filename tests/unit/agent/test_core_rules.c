@@ -168,6 +168,21 @@ static void a_command_that_ends_as_expected_has_succeeded(void **state)
     }
 }
 
+/* Who says how to reload need not say again what the process is. */
+static void commands_may_come_without_an_identity(void **state)
+{
+    struct message_command m = rig_command(PROC_OP_RELOAD, "p");
+
+    (void)state;
+    host_expecting();
+    shape_defaults(&proc_spec_shape, &m.spec);
+    begin(&m, CODE_NO_COMMAND);
+    m.item += 100;
+    m.spec.has_control = PRESENCE_GIVEN;
+    m.spec.control.reload_cmd = "reload";
+    begin(&m, CODE_OK);
+}
+
 static void and_so_has_what_runs_once(void **state)
 {
     struct message_command m = expecting(PROC_OP_START, "p");
@@ -414,6 +429,7 @@ int main(void)
         RIG_TEST(an_end_that_was_asked_for_is_no_end_by_itself),
         RIG_TEST(what_has_done_its_work_right_after_a_restart_is_not_pulled_up_again),
         RIG_TEST(a_command_that_ends_as_expected_has_succeeded),
+        RIG_TEST(commands_may_come_without_an_identity),
         RIG_TEST(and_so_has_what_runs_once),
         cmocka_unit_test(tries_for_ever_come_ever_more_seldom),
         RIG_TEST(five_minutes_of_running_make_them_begin_anew),

@@ -86,7 +86,6 @@ static const struct {
     { "mkdir u; echo 77 > u/p; ln -s p u/q; chmod 1777 u", "u/q", 0, "symbolic link" },
     { "mkdir u; echo 77 > u/p; ln -s p u/q; chmod 775 u", "u/q", 0, "symbolic link" },
     { "ln -s a b; ln -s b a", "a", 0, "more than 8 symbolic links" },
-    { "mkdir p", "p", 0, "not a regular file" },
     { "mkfifo p", "p", 0, "not a regular file" },
     { "mknod p c 1 3", "p", 0, "not a regular file" },
     { ": > p", "p", 0, "p is empty, expected a pid" },
@@ -161,7 +160,10 @@ static void no_file_is_told_apart_from_a_bad_one(void **state)
     assert_int_equal(pidfile_read(huge, 0, &pid, &err), -1);
     assert_int_equal(err.code, ERR_INVALID);
     assert_int_equal(pidfile_read("/", 0, &pid, &err), -1);
-    assert_int_equal(err.code, ERR_INVALID);
+    assert_int_equal(err.code, ERR_NOT_FOUND);
+    assert_int_equal(pidfile_read(w->dir, 0, &pid, &err), -1); /* as Job's documents have it */
+    assert_int_equal(err.code, ERR_NOT_FOUND);
+    assert_string_equal(err.text, world_text("pid file %s is a folder", w->dir));
 }
 
 static void every_call_that_fails_is_an_error(void **state)

@@ -142,6 +142,46 @@ static void a_key_of_its_own_stays_it(void **state)
     }
 }
 
+/* Its owner is the contact, and what the third number of a GSE process says of stops is of
+ * starts here. */
+static void what_job_hosts_has_its_owner(void **state)
+{
+    const struct proc_meta meta = { .space = "job.biz.1", .name = "/a/web" };
+    struct arena a = { 0 };
+    struct proc_spec spec, back;
+    struct proc_record r, again;
+
+    (void)state;
+    read_spec(&a, spec_json, &spec);
+    spec.extra.job = (struct proc_job){ "tom", "f", "i", 30 };
+    spec.extra.has_job = PRESENCE_GIVEN;
+    procfile_record(&meta, &spec, 3, 5, &a, &r);
+    assert_string_equal(r.contact, "tom");
+    assert_string_equal(r.value_key, "job.biz.1:/a/web");
+    assert_int_equal(r.end_check_s, 30);
+
+    shape_defaults(&proc_spec_shape, &back); /* the journal is gone */
+    procfile_spec(&r, &meta, &back);
+    assert_int_equal(back.extra.has_job, PRESENCE_GIVEN);
+    assert_string_equal(back.extra.job.owner, "tom");
+    assert_string_equal(back.extra.job.func_id, "");
+    assert_int_equal(back.extra.job.check_end_s, 30);
+    assert_int_equal(proc_policy_of(&back).stop_check_s, 5);
+    procfile_record(&meta, &back, 3, 5, &a, &again);
+    assert_true(procfile_same(&r, &again));
+
+    r.end_check_s = 7; /* somebody has edited it */
+    procfile_spec(&r, &meta, &spec);
+    assert_int_equal(spec.extra.job.check_end_s, 7);
+    assert_string_equal(spec.extra.job.func_id, "f");
+    assert_int_equal(proc_policy_of(&spec).stop_check_s, 5);
+
+    spec.extra.job.owner = ""; /* nobody was named */
+    procfile_record(&meta, &spec, 3, 5, &a, &r);
+    assert_string_equal(r.contact, "");
+    arena_free(&a);
+}
+
 static void a_key_that_names_nobody_is_refused(void **state)
 {
     const struct proc_record r = { .contact = "", .value_key = "web" };
@@ -418,6 +458,7 @@ int main(void)
         cmocka_unit_test(it_is_written_as_gse_does),
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(a_key_of_its_own_stays_it),
+        cmocka_unit_test(what_job_hosts_has_its_owner),
         cmocka_unit_test(a_key_that_names_nobody_is_refused),
         cmocka_unit_test(another_agents_file_is_read),
         cmocka_unit_test(one_bad_record_spoils_no_other),

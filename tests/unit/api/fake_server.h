@@ -12,6 +12,8 @@
 #include "base/mem.h"
 #include "model/code.h"
 #include "server/fleet.h"
+#include "server/fleet_registry.h"
+#include "server/fleet_spaces.h"
 #include "server/tasks.h"
 
 enum { FAKE_HOSTS_MAX = 16, FAKE_TASK_WAITERS = 16 };
@@ -20,6 +22,9 @@ struct fleet {
     struct fleet_host hosts[FAKE_HOSTS_MAX]; /* in the order of their ids */
     size_t n;
     struct fleet_totals totals;
+    char notes[FAKE_HOSTS_MAX][64];
+    struct buf registered; /* the last registering, a line a target */
+    struct err failure;    /* of it, if it has a code */
 };
 
 struct tasks {
@@ -29,6 +34,7 @@ struct tasks {
     task_accepted_fn *waiter;
     void *waiter_arg;
     struct err failure; /* of tasks_operate() and tasks_read(), if it has a code */
+    size_t n_cancels;
     struct task_info info;
     struct task_item items[8];
 };
@@ -64,6 +70,41 @@ void fleet_del_host(struct fleet *f, const char *agent_id)
     }
 }
 
+/* Only what people say of a host that is there. */
+void fleet_put_host(struct fleet *f, const struct host_row *row)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        if (strcmp(f->hosts[i].agent_id, row->agent_id) != 0)
+            continue;
+        f->hosts[i].biz_id = row->biz_id;
+        f->hosts[i].host_id = row->host_id;
+        snprintf(f->notes[i], sizeof(f->notes[i]), "%s", row->note);
+        f->hosts[i].note = f->notes[i];
+    }
+}
+
+size_t fleet_in_business(const struct fleet *f, int64_t biz_id)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->n; i++)
+        n += f->hosts[i].biz_id == biz_id;
+    return n;
+}
+
+int64_t fleet_next_business(const struct fleet *f, int64_t after)
+{
+    int64_t next = 0;
+
+    for (size_t i = 0; i < f->n; i++) {
+        int64_t id = f->hosts[i].biz_id;
+
+        if (id > after && (!next || id < next))
+            next = id;
+    }
+    return next;
+}
+
 const struct fleet_proc *fleet_proc(const struct fleet_host *h, const char *space, const char *name)
 {
     for (size_t i = 0; i < h->n_procs; i++) {
@@ -80,6 +121,53 @@ const struct fleet_host *fleet_next(const struct fleet *f, const char *after)
             return &f->hosts[i];
     }
     return NULL;
+}
+
+const struct fleet_host *fleet_next_in(const struct fleet *f, const char *space, const char *after)
+{
+    const struct fleet_host *h = fleet_next(f, after);
+    size_t i = 0;
+
+    while (h && i < h->n_procs && strcmp(h->procs[i]->space, space) != 0)
+        i++;
+    return h && i == h->n_procs ? fleet_next_in(f, space, h->agent_id) : h;
+}
+
+const struct fleet_host *fleet_find_number(const struct fleet *f, int64_t host_id)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        if (host_id && f->hosts[i].host_id == host_id)
+            return &f->hosts[i];
+    }
+    return NULL;
+}
+
+/* Every other one is there already, and the rest are taken. */
+void fleet_register(struct fleet *f, struct registering *r, fleet_registered_fn *fn, void *arg)
+{
+    buf_truncate(&f->registered, 0);
+    buf_printf(&f->registered, "%d %s/%s labels %zu start %s\n", (int)r->kind, r->meta.space,
+               r->meta.name, r->meta.labels.n,
+               r->kind == REGISTERING_END ? "-" : r->spec->control.start_cmd);
+    for (size_t i = 0; i < r->n; i++) {
+        struct registering_target *t = &r->targets[i];
+
+        buf_printf(&f->registered, "%s %lld\n", *t->agent ? t->agent : "-", (long long)t->code);
+        if (!t->code && i % 2)
+            *t = (struct registering_target){ t->agent, CODE_REGISTERED, "there" };
+    }
+    fn(arg, f->failure.code ? &f->failure : NULL);
+}
+
+/* Tests of pages bring a real fleet. */
+size_t fleet_page(const struct fleet *f, const struct fleet_page *ask, struct fleet_hit *hits,
+                  size_t *ret_n)
+{
+    (void)f;
+    (void)ask;
+    (void)hits;
+    *ret_n = 0;
+    return 0;
 }
 
 const struct fleet_totals *fleet_totals(const struct fleet *f)
@@ -108,8 +196,10 @@ void tasks_operate(struct tasks *t, const struct task_ask *ask, task_accepted_fn
     t->n_asks++;
     t->n_last = ask->targets.n;
     buf_truncate(&t->asked, 0);
-    buf_printf(&t->asked, "app %s user %s form %lld\n", ask->app, *ask->user ? ask->user : "-",
-               (long long)ask->form);
+    buf_printf(&t->asked, "app %s user %s form %lld%s%s%s\n", ask->app,
+               *ask->user ? ask->user : "-", (long long)ask->form,
+               ask->idempotent ? " idempotent" : "", ask->request_key ? " key " : "",
+               ask->request_key ? ask->request_key : "");
     for (size_t i = 0; i < ask->targets.n && i < 100; i++)
         fake_note_target(t, &targets[i]);
     if (t->holds) {
@@ -131,6 +221,13 @@ void tasks_read(struct tasks *t, const char *id, task_read_fn *fn, void *arg)
         fn(arg, NULL, &none);
     else
         fn(arg, &t->info, NULL);
+}
+
+void tasks_cancel(struct tasks *t, const char *id, task_cancelled_fn *fn, void *arg)
+{
+    t->n_cancels += t->info.id && !strcmp(t->info.id, id);
+    t->info.cancelled_ms = 1000;
+    fn(arg, t->failure.code ? &t->failure : NULL);
 }
 
 int64_t tasks_open(const struct tasks *t)

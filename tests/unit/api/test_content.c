@@ -110,6 +110,23 @@ static size_t count(const char *text, const char *what)
     return n;
 }
 
+/* Whoever asks of many hosts at once for a name that many have. */
+static void of_many_results_each_has_its_share_of_pids(void **state)
+{
+    static const struct {
+        size_t n;
+        const char *others;
+    } cases[] = { { 1000, "4712 99 123456 7" }, { 100000, "4712 99" }, { 300000, "" } };
+    struct task_item item = item_of(PROC_OP_QUERY, CODE_OK, "success");
+    struct arena a = { 0 };
+
+    (void)state;
+    item.view.others = cases[0].others;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_string_equal(result_share(&item, cases[i].n, &a).view.others, cases[i].others);
+    arena_free(&a);
+}
+
 /* The first is the process itself; of the others only who they are. */
 static void where_several_are_expected_all_are_listed(void **state)
 {
@@ -182,13 +199,13 @@ static void a_result_has_code_message_and_content_as_a_string(void **state)
     struct buf scratch = { 0 }, out = { 0 };
 
     (void)state;
-    result_write(&item, TASK_FORM_V2, "", &scratch, &out);
+    result_write(&item, TASK_FORM_V2, "", CONTENT_TEXT, &scratch, &out);
     assert_string_equal(buf_text(&out),
                         "{\"error_code\":115,\"error_msg\":\"in progress\",\"content\":\"\"}");
     item.code = CODE_OK;
     item.text = "started with pid 7";
     buf_truncate(&out, 0);
-    result_write(&item, TASK_FORM_V2, "", &scratch, &out);
+    result_write(&item, TASK_FORM_V2, "", CONTENT_TEXT, &scratch, &out);
     assert_string_equal(
         buf_text(&out),
         "{\"error_code\":0,\"error_msg\":\"success\",\"content\":\"{\\\"value\\\":[{"
@@ -219,6 +236,7 @@ static void what_is_not_there_is_an_empty_string(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_many_results_each_has_its_share_of_pids),
         cmocka_unit_test(a_stopped_process_is_there_with_pid_minus_one),
         cmocka_unit_test(a_running_process_has_all_its_numbers),
         cmocka_unit_test(where_several_are_expected_all_are_listed),

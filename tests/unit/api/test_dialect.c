@@ -135,8 +135,8 @@ static bool is_said(enum refusal why, enum dialect_kind kind)
 
     if (why == REFUSAL_BASIC)
         return is_v1;
-    if (kind == DIALECT_GATEWAY)
-        return why < REFUSAL_NONCE_NONE || why > REFUSAL_TIME_EXPIRED;
+    if (why == REFUSAL_FORM)
+        return !is_v1 && kind != DIALECT_GATEWAY; /* ESB has forms */
     return !is_v1 || why < REFUSAL_SIGNATURE || why > REFUSAL_NO_USER;
 }
 

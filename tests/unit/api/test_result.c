@@ -124,6 +124,54 @@ static void both_apis_and_dialects_give_the_same(void **state)
     assert_non_null(strstr(world_ask(&r->w, "GET", V2 "?task_id=" ID, DEMO_AUTH, NULL), want));
 }
 
+/* What is ours to say is said in the caller's language; what a command said stays. */
+static void who_reads_chinese_is_told_in_chinese(void **state)
+{
+    static const char *const wants[] = {
+        "\"a:n:p\":{\"error_code\":0,\"error_msg\":\"success\"",
+        "\"b:n:p\":{\"error_code\":826,\"error_msg\":\"开始执行之前已取消\"",
+        "\"c:n:p\":{\"error_code\":117,\"error_msg\":\"Agent 未连接\"",
+        "\"d:n:p\":{\"error_code\":65535,\"error_msg\":\"exit 3: oh no\"",
+    };
+    struct result_world *r = *state;
+
+    put(r, "a:n:p", CODE_OK, "");
+    put(r, "b:n:p", CODE_CANCELLED, "cancelled before it was begun");
+    put(r, "c:n:p", CODE_OFFLINE, "");
+    put(r, "d:n:p", CODE_COMMAND, "exit 3: oh no");
+    world_ask(&r->w, "POST", V2, DEMO_AUTH "Blueking-Language: zh-hans\r\n",
+              "{\"task_id\":\"" ID "\"}");
+    for (size_t i = 0; i < ARRAY_LEN(wants); i++) {
+        if (!strstr(r->w.body, wants[i]))
+            fail_msg("%s: %s", wants[i], r->w.body);
+    }
+    world_ask(&r->w, "POST", V2, DEMO_AUTH "Blueking-Language: zh-hans\r\n",
+              "{\"task_id\":\"none\"}");
+    assert_non_null(strstr(r->w.body, "\"message\":\"任务 none 不存在或已过期\""));
+}
+
+/* A stop that brought no spec shows the names that the process is known by. */
+static void names_come_from_what_is_known(void **state)
+{
+    static const struct fleet_proc known = {
+        .space = "n",
+        .name = "p",
+        .spec = "{\"identity\":{\"proc_name\":\"real\",\"setup_path\":\"/opt\"}}",
+    };
+    static const struct fleet_proc *const procs[] = { &known };
+    struct result_world *r = *state;
+
+    put(r, "a:n:p", CODE_OK, "");
+    r->tasks.items[0].proc_name = "";
+    put(r, "b:n:p", CODE_OK, "");
+    r->fleet.hosts[0].procs = procs;
+    r->fleet.hosts[0].n_procs = 1;
+    world_ask(&r->w, "POST", V2, DEMO_AUTH, "{\"task_id\":\"" ID "\"}");
+    assert_non_null(
+        strstr(r->w.body, "{\\\"procName\\\":\\\"real\\\",\\\"setupPath\\\":\\\"/opt\\\","));
+    assert_non_null(strstr(r->w.body, "{\\\"procName\\\":\\\"p\\\",\\\"setupPath\\\":\\\"\\\","));
+}
+
 static void a_status_has_the_hosts_address(void **state)
 {
     struct result_world *r = *state;
@@ -201,6 +249,8 @@ int main(void)
         RESULT_TEST(keys_are_all_there_once),
         RESULT_TEST(an_answer_has_a_size_however_much_was_said),
         RESULT_TEST(both_apis_and_dialects_give_the_same),
+        RESULT_TEST(who_reads_chinese_is_told_in_chinese),
+        RESULT_TEST(names_come_from_what_is_known),
         RESULT_TEST(a_status_has_the_hosts_address),
         RESULT_TEST(a_task_that_is_not_there_is_named),
         RESULT_TEST(an_app_with_limits_sees_its_own_alone),

@@ -33,6 +33,14 @@ static const struct path_case cases[] = {
     { "/api/c/compapi/v2/gse/operate_proc_multi/", METHOD_POST, DIALECT_ESB, "operate_proc_multi", ANY },
     { "/api/c/compapi/v2/gse/get_proc_operate_result/", METHOD_GET, DIALECT_ESB, "get_proc_operate_result", ANY },
     { "/api/c/compapi/v2/gse/get_proc_operate_result_v2/", METHOD_POST, DIALECT_ESB, "get_proc_operate_result_v2", ANY },
+    /* Job's two systems; one API has two names */
+    { "/api/c/compapi/v2/job/manage_proc/", METHOD_POST, DIALECT_JOB, "manage_proc", ANY },
+    { "/api/c/compapi/v2/jobv3/manage_proc/", METHOD_POST, DIALECT_JOB, "manage_proc", ANY },
+    { "/c/compapi/v2/jobv3/manage_process", METHOD_POST, DIALECT_JOB, "manage_process", ANY },
+    { "/api/c/compapi/v2/job/operate_process//", METHOD_POST, DIALECT_JOB, "operate_process", ANY },
+    { "/api/c/compapi/v2/jobv3/operate_proc", METHOD_POST, DIALECT_JOB, "operate_proc", ANY },
+    { "/api/c/compapi/v2/job/get_proc_result/", METHOD_GET, DIALECT_JOB, "get_proc_result", ANY },
+    { "/api/c/compapi/jobv3/manage_proc/", METHOD_POST, DIALECT_ESB, NULL, 0 },
     /* the fallback mix: what the gateway has, spoken as ESB */
     { "/api/c/compapi/v2/gse/api/v2/proc/operate_proc_multi/", METHOD_POST, DIALECT_ESB, "operate_proc_multi", ANY },
     { "/api/c/compapi/v2/gse/api/v2/proc/get_proc_operate_result_v2/", METHOD_POST, DIALECT_ESB, "get_proc_operate_result_v2", ANY },
@@ -49,7 +57,7 @@ static const struct path_case cases[] = {
     { "/api/bk-gse/prod/operate_proc_v2", METHOD_POST, DIALECT_GATEWAY, NULL, 0 },
     { "/api", METHOD_POST, DIALECT_GATEWAY, NULL, 0 },
     /* nothing of ours */
-    { "/api/c/compapi/v2/gse/operate_proc/", METHOD_POST, DIALECT_ESB, NULL, 0 },
+    { "/api/c/compapi/v2/gse/operate_nothing/", METHOD_POST, DIALECT_ESB, NULL, 0 },
     { "/api/c/compapi/v2/job/operate_proc_v2/", METHOD_POST, DIALECT_JOB, NULL, 0 },
     { "/api/c/compapi/job/get_proc_result/", METHOD_POST, DIALECT_ESB, NULL, 0 },
     { "/api/c/compapi/v3/gse/operate_proc_v2/", METHOD_POST, DIALECT_ESB, NULL, 0 },
@@ -69,7 +77,7 @@ static const struct path_case cases[] = {
     { "/v1/apps", METHOD_POST, DIALECT_V1, "/v1/apps", ANY },
     { "/v1/apps", METHOD_GET, DIALECT_V1, "/v1/apps", ANY },
     { "/v1/tasks/GSETASK:S:1:1", METHOD_GET, DIALECT_V1, "/v1/tasks/*", METHOD_GET },
-    { "/v1/tasks/", METHOD_GET, DIALECT_V1, NULL, 0 },
+    { "/v1/tasks/", METHOD_GET, DIALECT_V1, "/v1/tasks", METHOD_GET },
     { "/v1/tasks/a/b", METHOD_GET, DIALECT_V1, NULL, 0 },
     { "/v1", METHOD_GET, DIALECT_V1, NULL, 0 },
     { "/v1x", METHOD_GET, DIALECT_V1, NULL, 0 },

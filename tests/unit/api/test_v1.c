@@ -105,8 +105,9 @@ static void hosts_come_page_by_page(void **state)
 
     assert_string_equal(
         get(v, "/v1/hosts?limit=1"),
-        "{\"hosts\":[{\"agent_id\":\"a1\",\"cloud_id\":0,\"ip\":\"10.0.0.1\",\"biz_id\":1,"
-        "\"hostname\":\"h\",\"version\":\"0.1\",\"online\":true,\"since_s\":1,\"joined_s\":2,"
+        "{\"hosts\":[{\"agent_id\":\"a1\",\"cloud_id\":0,\"ip\":\"10.0.0.1\",\"addresses\":"
+        "[\"10.0.0.1\"],\"biz_id\":1,\"host_id\":0,\"note\":\"\",\"hostname\":\"h\",\"version\":"
+        "\"0.1\",\"state\":\"online\",\"online\":true,\"since_s\":1,\"joined_s\":2,"
         "\"processes\":3,\"running\":3}],\"next\":\"a1\"}\n");
     get(v, "/v1/hosts?after=a1&limit=2");
     assert_non_null(strstr(v->w.body, "\"agent_id\":\"a2\""));
@@ -198,6 +199,15 @@ static void processes_come_page_by_page(void **state)
         { "&host=10.0.0.2", "a2/gse/p " },
         { "&host=0:10.0.0.3", "a3/web/p " },
         { "&namespace=none", "" },
+        { "&business=2", "a2/gse/p " },
+        { "&business=9", "" },
+        { "&status=running", "a1/gse/p a1/gse/q a1/web/p " }, /* of a3 nobody knows */
+        { "&status=stopped", "" },
+        { "&status=unknown", "a2/gse/p a3/web/p " },
+        { "&hosted=true", "a3/web/p " },
+        { "&hosted=false&namespace=gse", "a1/gse/p a1/gse/q a2/gse/p " },
+        { "&text=EB", "a1/web/p a3/web/p " },
+        { "&text='%20OR%201=1", "" },
     };
     struct v1_world *v = *state;
     struct buf got = { 0 };
@@ -209,6 +219,17 @@ static void processes_come_page_by_page(void **state)
         }
     }
     buf_free(&got);
+}
+
+/* What was last heard of a host that is away is not passed off as fresh. */
+static void what_is_not_known_is_said(void **state)
+{
+    struct v1_world *v = *state;
+
+    get(v, "/v1/processes?host=a1");
+    assert_non_null(strstr(v->w.body, "\"biz_id\":1,\"unknown_since_s\":0,"));
+    get(v, "/v1/processes?host=a2");
+    assert_non_null(strstr(v->w.body, "\"biz_id\":2,\"unknown_since_s\":1,"));
 }
 
 static void a_page_goes_on_after_what_has_gone(void **state)
@@ -242,8 +263,8 @@ static void an_app_sees_its_own_businesses_and_namespaces(void **state)
     assert_non_null(strstr(v->w.body, "\"processes\":1,\"running\":1")); /* of a1's three */
     assert_null(strstr(v->w.body, "\"processes\":3"));
     world_ask(&v->w, "GET", "/v1/status", LIMITED, NULL);
-    assert_non_null(strstr(v->w.body, "\"hosts\":2,\"online\":1,\"processes\":2,\"running\":2,"
-                                      "\"hosted\":1,"));
+    assert_non_null(strstr(v->w.body, "\"hosts\":2,\"online\":1,\"processes\":2,\"running\":1,"
+                                      "\"hosted\":1,")); /* a3 is away */
     world_ask(&v->w, "GET", "/v1/processes", LIMITED, NULL);
     assert_null(strstr(v->w.body, "\"gse\""));
     assert_non_null(strstr(v->w.body, "\"web\""));
@@ -276,11 +297,14 @@ static const struct {
     const char *says;
 } wrong[] = {
     { "GET", "/v1/nothing", NULL, 404, "\"code\":\"NOT_FOUND\",\"number\":3,\"message\":\"there is no such path [method=\\\"GET\\\" path=\\\"/v1/nothing\\\"]\"" },
-    { "PUT", "/v1/hosts", "{}", 405, "\"code\":\"METHOD\"" },
+    { "DELETE", "/v1/hosts", "{}", 405, "\"code\":\"METHOD\"" },
     { "POST", "/v1/hosts", "{}", 405, "\"code\":\"METHOD\"" },
     { "GET", "/v1/hosts?limit=0", NULL, 400, "limit: must be an integer from 1 to 1000" },
     { "GET", "/v1/hosts?limit=x", NULL, 400, "limit: must be an integer" },
-    { "GET", "/v1/hosts?limits=1", NULL, 400, "limits" },
+    { "GET", "/v1/hosts?limits=1", NULL, 400, "\"limits: no such field; did you mean limit?\"" },
+    { "GET", "/v1/hosts?biz=1", NULL, 400, "\"biz: no such field, see /openapi.json\"" },
+    { "POST", "/v1/operations", "{\"operation\":\"start\",\"namspace\":\"gse\",\"name\":\"p\"}", 400, "namspace: no such field; did you mean namespace?" },
+    { "POST", "/v1/tokens", "{}", 403, "\"the app may not do this: it takes the right admin\"" },
     { "GET", "/v1/processes?after=!", NULL, 400, "after: must be what `next` of the page before was" },
     { "GET", "/v1/processes?after=YQ", NULL, 400, "after: must be what" },
     { "GET", "/v1/tasks/none", NULL, 404, "\"code\":\"NO_TASK\",\"number\":806,\"message\":\"task none: no such task, or it has expired\"" },
@@ -288,11 +312,29 @@ static const struct {
     { "POST", "/v1/operations", "x=1", 400, "\"code\":\"MALFORMED\"" },
     { "POST", "/v1/operations", "{\"operation\":\"fly\",\"namespace\":\"gse\",\"name\":\"p\"}", 400, "operation: must be one of start" },
     { "POST", "/v1/operations", "{\"operation\":\"start\",\"namespace\":\"gse\"}", 400, "name: required" },
-    { "POST", "/v1/operations", "{\"operation\":\"start\",\"namespace\":\"gse\",\"name\":\"none\"}", 404, "process gse/none: no host knows it" },
+    { "POST", "/v1/operations", "{\"operation\":\"start\",\"namespace\":\"gse\",\"name\":\"none\"}", 404, "process gse/none: no host knows it; name the hosts and send a spec\"" },
     { "POST", "/v1/operations", "{\"operation\":\"start\",\"namespace\":\"gse\",\"name\":\"p\",\"hosts\":[\"a1\"],\"spec\":{}}", 400, "\"spec.identity.proc_name: required\"" },
     { "POST", "/v1/operations", "{\"operation\":\"start\",\"namespace\":\"gse\",\"name\":\"p\",\"host\":[\"a1\"]}", 400, "host" },
 };
 /* clang-format on */
+
+static void another_method_is_told_which_there_are(void **state)
+{
+    static const struct {
+        const char *path, *allow;
+    } cases[] = {
+        { "/v1/hosts", "\r\nAllow: GET, PUT\r\n" },
+        { "/v1/operations", "\r\nAllow: POST\r\n" },
+        { "/api/c/compapi/v2/gse/operate_proc_v2/", "\r\nAllow: GET, POST\r\n" },
+    };
+    struct v1_world *v = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        world_ask(&v->w, "DELETE", cases[i].path, DEMO_AUTH, NULL);
+        if (v->w.status != 405 || !strstr(buf_text(&v->w.got), cases[i].allow))
+            fail_msg("%s", buf_text(&v->w.got));
+    }
+}
 
 static void what_is_wrong_has_a_status_and_a_text(void **state)
 {
@@ -386,15 +428,22 @@ static void a_task_is_shown_whole(void **state)
     get(v, "/v1/tasks/T:1");
     assert_int_equal(v->w.status, 200);
     assert_ptr_equal(
-        strstr(v->w.body,
-               "{\"task_id\":\"T:1\",\"app\":\"demo\",\"user\":\"tom\",\"created_ms\":1000,"
-               "\"deadline_ms\":2000,\"total\":3,\"left\":1,\"failed\":1,\"items\":[{\"key\":"
-               "\"a1:gse:p\",\"agent_id\":\"a1\",\"cloud_id\":0,\"ip\":\"10.0.0.1\","
-               "\"namespace\":\"gse\",\"name\":\"p\",\"op_type\":"
-               "0,\"done\":true,\"code\":0,\"text\":\"success\","),
+        strstr(
+            v->w.body,
+            "{\"task_id\":\"T:1\",\"app\":\"demo\",\"user\":\"tom\",\"created_ms\":1000,"
+            "\"deadline_ms\":2000,\"total\":3,\"left\":1,\"failed\":1,\"unchanged\":0,"
+            "\"cancelled_ms\":0,\"idempotent\":false,\"codes\":[{\"code\":0,\"count\":1,\"name\":"
+            "\"OK\",\"text\":\"success\"},{\"code\":117,\"count\":1,\"name\":\"OFFLINE\",\"text\":"
+            "\"the agent is not connected\"},{\"code\":115,\"count\":1,\"name\":\"WAITING\","
+            "\"text\":\"in progress\"}],\"items\":[{\"key\":"
+            "\"a1:gse:p\",\"agent_id\":\"a1\",\"cloud_id\":0,\"ip\":\"10.0.0.1\","
+            "\"namespace\":\"gse\",\"name\":\"p\",\"op_type\":"
+            "0,\"done\":true,\"changed\":true,\"code\":0,\"text\":\"success\","),
         v->w.body);
-    assert_non_null(strstr(v->w.body, "\"done\":true,\"code\":117,\"text\":\"the agent is not"));
-    assert_non_null(strstr(v->w.body, "\"done\":false,\"code\":115,\"text\":\"in progress\""));
+    assert_non_null(strstr(
+        v->w.body, "\"done\":true,\"changed\":false,\"code\":117,\"text\":\"the agent is not"));
+    assert_non_null(strstr(
+        v->w.body, "\"done\":false,\"changed\":false,\"code\":115,\"text\":\"in progress\""));
     get(v, "/v1/tasks/T:1/");
     assert_int_equal(v->w.status, 200);
 }
@@ -432,7 +481,7 @@ static void an_app_is_made_and_gets_a_new_secret(void **state)
     world_admin(&v->w, "POST", "/v1/apps", ask);
     assert_int_equal(v->w.status, 200);
     take_secret(v, first);
-    assert_non_null(strstr(v->w.body, "\"permissions\":{\"rights\":[],\"namespaces\":[\"gse\"],"));
+    assert_non_null(strstr(v->w.body, "\"namespaces\":[\"gse\"],"));
     assert_non_null(strstr(v->w.body, "\"created_s\":1700000000"));
     assert_int_equal(status_with(v, first), 200);
     world_admin(&v->w, "POST", "/v1/apps", ask);
@@ -457,8 +506,9 @@ static void apps_are_listed_without_secrets(void **state)
                 "{\"code\":\"kit\",\"permissions\":{\"rights\":[\"read\"]}}");
     world_admin(&v->w, "GET", "/v1/apps?limit=1", NULL);
     assert_string_equal(
-        v->w.body, "{\"apps\":[{\"code\":\"demo\",\"permissions\":{\"rights\":[],"
-                   "\"namespaces\":[],\"businesses\":[]},\"created_s\":1}],\"next\":\"demo\"}\n");
+        v->w.body, "{\"apps\":[{\"code\":\"demo\",\"permissions\":{\"rights\":[],\"operations\":[],"
+                   "\"namespaces\":[],\"businesses\":[],\"business_sets\":[],\"rate_per_second\":0,"
+                   "\"signatures\":false},\"created_s\":1}],\"next\":\"demo\"}\n");
     world_admin(&v->w, "GET", "/v1/apps?after=demo&limit=1", NULL);
     assert_non_null(strstr(v->w.body, "{\"code\":\"kit\",\"permissions\":{\"rights\":[\"read\"]"));
     assert_non_null(strstr(v->w.body, "\"next\":\"\""));
@@ -480,7 +530,8 @@ static void apps_and_tokens_are_for_admins(void **state)
 /* Who may make apps may make one without limits: so limits and this right exclude each other. */
 static void an_admin_with_limits_is_none(void **state)
 {
-    static const char *const limits[] = { "\"businesses\":[2]", "\"namespaces\":[\"gse\"]" };
+    static const char *const limits[] = { "\"businesses\":[2]", "\"namespaces\":[\"gse\"]",
+                                          "\"business_sets\":[2]", "\"operations\":[\"query\"]" };
     struct v1_world *v = *state;
 
     for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
@@ -510,6 +561,7 @@ static void a_wrong_app_is_not_made(void **state)
     } cases[] = {
         { "/v1/apps", "{}", "code: required" },
         { "/v1/apps", "{\"code\":\"a b\"}", "code: must be letters" },
+        { "/v1/apps", "{\"code\":\"..\"}", "code: must begin with a letter" },
         { "/v1/apps", "{\"code\":\"admin\"}", "code: admin is who comes in by the admin socket" },
         { "/v1/apps?rotate=maybe", "{\"code\":\"a\"}", "rotate: must be true or false" },
         { "/v1/apps?turn=1", "{\"code\":\"a\"}", "turn" },
@@ -544,7 +596,7 @@ static void an_app_is_made_by_one_at_a_time(void **state)
         buf_truncate(&v->w.got, 0);
         TURN_UNTIL(&v->w.rig, world_take(&v->w, fds[i]));
         made += strstr(buf_text(&v->w.got), "\"secret\"") != NULL;
-        refused += strstr(buf_text(&v->w.got), "is being made by somebody else") != NULL;
+        refused += strstr(buf_text(&v->w.got), "is being changed by somebody else") != NULL;
         close(fds[i]);
     }
     assert_int_equal(made, 1);
@@ -664,9 +716,11 @@ int main(void)
         V1_TEST(hosts_come_page_by_page),
         V1_TEST(a_process_says_why),
         V1_TEST(processes_come_page_by_page),
+        V1_TEST(what_is_not_known_is_said),
         V1_TEST(a_page_goes_on_after_what_has_gone),
         V1_TEST(a_host_that_is_removed_is_forgotten),
         V1_TEST(an_app_sees_its_own_businesses_and_namespaces),
+        V1_TEST(another_method_is_told_which_there_are),
         V1_TEST(what_is_wrong_has_a_status_and_a_text),
         V1_TEST(an_operation_uses_what_each_host_knows),
         V1_TEST(a_spec_the_store_broke_fails_its_host_alone),

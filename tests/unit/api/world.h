@@ -11,11 +11,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "api/access.h"
 #include "api/api.h"
+#include "api/login.h"
 #include "base/mem.h"
 #include "store/store_apps.h"
 #include "tests/lib/rig.h"
 #include "tests/lib/store_rig.h"
+#include "wire/seal.h"
 #include "wire/secret.h"
 
 enum { WALL_MS = 1700000000 };
@@ -25,6 +28,11 @@ struct world {
     struct rig rig;
     struct store_rig store;
     struct watch *store_watch;
+    struct seal *seal;
+    struct access *access; /* it and login: a test's own, or NULL */
+    struct login *login;
+    struct scopes *scopes;
+    struct events *events; /* a test's own, or NULL */
     struct api *api;
     struct api_door public, admin;
     struct http_server *servers[2]; /* public, admin */
@@ -51,10 +59,16 @@ static inline void world_put_app(struct world *w, const char *code, const char *
 {
     char hash[SECRET_HASH_SIZE], other[SECRET_HASH_SIZE];
     struct app_row row = { code, hash, other, permissions, 1000 };
+    struct arena a = { 0 };
 
     secret_hash(WORLD_SECRET, hash);
     secret_hash("the-second", other);
+    if (permissions && strstr(permissions, "\"signatures\":true")) {
+        row.sealed_1 = seal_text(w->seal, code, WORLD_SECRET, &a);
+        row.sealed_2 = seal_text(w->seal, code, "the-second", &a);
+    }
     store_rig_do(&w->store, &store_app_put, &row, NULL);
+    arena_free(&a);
 }
 
 static inline void world_init(struct world *w)
@@ -71,15 +85,23 @@ static inline void world_init(struct world *w)
                      0);
     assert_int_equal(watch_want(w->store_watch, WATCH_READ, &err), 0);
     world_put_app(w, "demo", NULL);
+    assert_int_equal(seal_open(w->store.dir, &w->seal, &err), 0);
 }
 
 static inline void world_open(struct world *w, struct fleet *fleet, struct tasks *tasks)
 {
+    w->scopes = scopes_new(fleet);
+
     const struct api_parts parts = {
         .loop = w->rig.loop,
         .store = w->store.store,
         .fleet = fleet,
         .tasks = tasks,
+        .scopes = w->scopes,
+        .events = w->events,
+        .access = w->access,
+        .login = w->login,
+        .seal = w->seal,
         .ca_fingerprint = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
         .version = "1.2.3",
     };
@@ -100,9 +122,13 @@ static inline void world_close_doors(struct world *w)
 
 static inline void world_done(struct world *w)
 {
+    login_free(w->login);
     watch_free(w->store_watch);
     store_rig_close(&w->store);
     api_free(w->api);
+    scopes_free(w->scopes);
+    access_free(w->access);
+    seal_free(w->seal);
     rig_done(&w->rig);
     buf_free(&w->got);
     store_rig_remove(&w->store);

@@ -91,14 +91,21 @@ static void words_become_what_is_asked(void **state)
           "{\"namespace\":\"prod\",\"name\":\"web\",\"host\":\"a1\",\"after\":\"\","
           "\"limit\":1000}" },
         { "holdfast app create ops --right admin --biz 2 --namespace n --right read",
-          "{\"code\":\"ops\",\"permissions\":{\"rights\":[\"admin\",\"read\"],"
-          "\"namespaces\":[\"n\"],\"businesses\":[2]}}" },
+          "{\"code\":\"ops\",\"permissions\":{\"rights\":[\"admin\",\"read\"],\"operations\":[],"
+          "\"namespaces\":[\"n\"],\"businesses\":[2],\"business_sets\":[],\"rate_per_second\":0,"
+          "\"signatures\":false}}" },
         { "holdfast token create",
           "{\"cloud_id\":0,\"biz_id\":0,\"ttl_s\":86400,\"uses\":1,\"note\":\"\"}" },
         { "holdfast token create --ttl 7d --uses 3 --cloud 5 --biz 2 --note x",
           "{\"cloud_id\":5,\"biz_id\":2,\"ttl_s\":604800,\"uses\":3,\"note\":\"x\"}" },
         { "holdfast host list", "" },
         { "holdfast task T1 --wait", "" },
+        { "holdfast task show T1 --failed", "" },
+        { "holdfast task list --open --by ops --since 1h --lines 5", "" },
+        { "holdfast task cancel T1", "" },
+        { "holdfast stop a/b --expect 3 --dry-run --idempotent",
+          "{\"operation\":\"stop\",\"namespace\":\"a\",\"name\":\"b\",\"hosts\":[],\"expect\":3,"
+          "\"dry_run\":true,\"idempotent\":true}" },
     };
 
     (void)state;
@@ -126,6 +133,13 @@ static void wrong_words_are_refused_by_name(void **state)
         { "holdfast host lst", "host lst: no such command; did you mean holdfast host list?" },
         { "holdfast token", "token: needs one of: create" },
         { "holdfast start", "holdfast start: needs NAMESPACE/NAME" },
+        { "holdfast task", "holdfast task: needs ID" },
+        { "holdfast task cancel", "holdfast task cancel: needs ID" },
+        { "holdfast task list T1", "T1 is one word too many" },
+        { "holdfast task T1 T2", "T2 is one word too many" },
+        { "holdfast task T1 --open", "holdfast task has no --open" },
+        { "holdfast start a/b --expect some", "--expect: must be a whole number, not some" },
+        { "holdfast start a/b --expect -1", "expect: must be an integer from 0" },
         { "holdfast start a/b c", "c is one word too many" },
         { "holdfast status x", "x is one word too many" },
         { "holdfast start a", "a: must be NAMESPACE/NAME" },

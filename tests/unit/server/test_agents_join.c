@@ -99,7 +99,7 @@ static void an_address_that_another_has_is_refused_with_an_event(void **state)
     assert_non_null(strstr(t->error.text, "remove that host first"));
     assert_true(t->error.retry_ms > 0); /* it may be freed */
     assert_int_equal(world_uses_left(w, "secret"), 1);
-    assert_true(world_file_has(w->events_path, "\"agent_address_taken\""));
+    TURN_UNTIL(&w->rig, world_file_has(w->events_path, "\"agent_address_taken\""));
     assert_int_equal(fleet_totals(w->fleet)->hosts, 1);
     m.ip = "::ffff:10.0.0.1"; /* the same, spelled otherwise */
     tester_join(t, &m);
@@ -286,6 +286,8 @@ static void two_that_ask_for_one_id_at_once_are_two_hosts(void **state)
     struct tester *t[2];
 
     world_put_token(w, "secret", 5, 100 * 1000);
+    rig_pass_ms(&w->rig, 5000); /* what the start has left to do is asked of the store */
+    TURN_UNTIL(&w->rig, store_counters(w->db.store)->on_their_way == 0);
     world_hold_store(w, true);
     for (int i = 0; i < 2; i++) {
         struct message_join m;

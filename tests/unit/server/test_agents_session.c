@@ -140,6 +140,35 @@ static void a_hello_that_is_not_right_is_refused(void **state)
     assert_null(world_stored_session(w, t->joined.agent_id));
 }
 
+/* An older agent says nothing of its host; one that says too much of it is not believed. */
+static void what_a_host_is_comes_with_its_hello(void **state)
+{
+    struct world *w = *state;
+    struct tester *t = world_member(w, "10.0.0.1");
+    struct message_hello m = tester_hello_words(t);
+    const struct fleet_facts *facts;
+
+    tester_hello(t);
+    facts = &fleet_find(w->fleet, t->joined.agent_id)->facts;
+    assert_string_equal(facts->os, "");
+    assert_int_equal(facts->cpus, 0);
+    let_go(t);
+    m.os = "linux";
+    m.arch = "an-architecture-with-a-very-long-name";
+    m.cpus = 4;
+    m.mem_bytes = INT64_C(1) << 33;
+    m.started_s = 1700000000;
+    tester_connect(t);
+    conn_send(t->conn, MESSAGE_HELLO, &message_hello_shape, &m);
+    TURN_UNTIL(&w->rig, epoch_of(t));
+    facts = &fleet_find(w->fleet, t->joined.agent_id)->facts;
+    assert_string_equal(facts->os, "linux");
+    assert_string_equal(facts->arch, "");
+    assert_int_equal(facts->cpus, 4);
+    assert_int_equal(facts->mem_bytes, INT64_C(1) << 33);
+    assert_int_equal(facts->start_s, 1700000000);
+}
+
 static void a_host_that_was_removed_is_refused(void **state)
 {
     struct world *w = *state;
@@ -222,16 +251,20 @@ static void what_a_host_says_of_itself_is_stored_when_it_changes(void **state)
     struct tester *t = world_member(w, "10.0.0.1");
     struct message_hello m = tester_hello_words(t);
     const struct store_counters *calls = store_counters(w->db.store);
+    struct message_text addresses[] = { { "10.0.0.1" }, { "not one" }, { "FD00::0:1" } };
     uint64_t before;
 
     tester_connect(t);
     m.hostname = "renamed";
+    m.addresses = (struct list){ addresses, ARRAY_LEN(addresses) };
     m.digest = "abc";
     conn_send(t->conn, MESSAGE_HELLO, &message_hello_shape, &m);
     TURN_UNTIL(&w->rig, t->heard[MESSAGE_WELCOME]);
     assert_true(t->welcome.wants_processes);
     TURN_UNTIL(&w->rig, !strcmp(fleet_find(w->fleet, m.agent_id)->hostname, "renamed"));
     assert_string_equal(world_stored_host(w, m.agent_id)->hostname, "renamed");
+    assert_string_equal(world_stored_host(w, m.agent_id)->addresses, "10.0.0.1 fd00::1");
+    assert_string_equal(fleet_find(w->fleet, m.agent_id)->addresses, "10.0.0.1 fd00::1");
     assert_int_equal(epoch_of(t), 1);
     let_go(t);
     TURN_UNTIL(&w->rig, calls->on_their_way == 0);
@@ -260,7 +293,7 @@ static void of_two_the_older_stays_if_it_answers(void **state)
     assert_false(older->is_over);
     assert_int_equal(epoch_of(older), 1);
     assert_int_equal(sessions(w), 1);
-    assert_true(world_file_has(w->events_path, "\"agent_clone\""));
+    TURN_UNTIL(&w->rig, world_file_has(w->events_path, "\"agent_clone\""));
 }
 
 static void of_two_the_older_is_replaced_if_it_is_silent(void **state)
@@ -341,10 +374,13 @@ static void the_older_of_two_may_not_be_open_yet(void **state)
         struct tester *older = world_member(w, silent ? "10.0.0.2" : "10.0.0.1"),
                       *newer = tester_twin(older);
 
+        int64_t before;
+
         older->is_mute = silent;
         world_hold_store(w, true);
+        before = store_counters(w->db.store)->on_their_way; /* of what was told of others */
         tester_say_hello(older);
-        TURN_UNTIL(&w->rig, store_counters(w->db.store)->on_their_way == 1);
+        TURN_UNTIL(&w->rig, store_counters(w->db.store)->on_their_way > before);
         tester_say_hello(newer);
         rig_turns(&w->rig, 10);
         world_hold_store(w, false);
@@ -420,27 +456,34 @@ static void say_event(struct tester *t, int64_t id, int64_t after)
     conn_send(t->conn, MESSAGE_EVENT, &message_event_shape, &event);
 }
 
-/* What was said before it has been heard when this is. */
-static void expect_events(struct tester *t, int written)
+static int lines_of_events(struct world *w)
 {
-    struct world *w = t->w;
-    int messages = w->tasks.messages, n = 0;
-    char *all;
+    char *all = folder_text(w->events_path);
+    int n = 0;
 
-    conn_send(t->conn, MESSAGE_TAKEN, &message_ref_shape, &(struct message_ref){ "T1", 0 });
-    TURN_UNTIL(&w->rig, w->tasks.messages > messages);
-    rig_turns(&w->rig, 5);
-    all = folder_text(w->events_path);
     for (const char *p = all; (p = strstr(p, "up again")); p++)
         n++;
     free(all);
-    assert_int_equal(n, written);
+    return n;
+}
+
+/* What was said before it has been heard when this is; and the store has done its part. */
+static void expect_events(struct tester *t, int written)
+{
+    struct world *w = t->w;
+    int messages = w->tasks.messages;
+
+    conn_send(t->conn, MESSAGE_TAKEN, &message_ref_shape, &(struct message_ref){ "T1", 0 });
+    TURN_UNTIL(&w->rig, w->tasks.messages > messages);
+    TURN_UNTIL(&w->rig, store_counters(w->db.store)->on_their_way == 0);
+    assert_int_equal(lines_of_events(w), written);
 }
 
 static void an_event_is_written_once_and_acknowledged(void **state)
 {
     struct world *w = *state;
     struct tester *t = world_member(w, "10.0.0.1");
+    int heard;
 
     tester_hello(t);
     say_event(t, 100, 0);
@@ -453,17 +496,61 @@ static void an_event_is_written_once_and_acknowledged(void **state)
     say_event(t, 101, 100);
     say_event(t, 102, 101);
     TURN_UNTIL(&w->rig, t->event_stored == 102);
+    t->event_stored = 0;
+    heard = t->heard[MESSAGE_EVENT_STORED];
     say_event(t, 7, 0); /* its journal is gone: it hears where to go on */
-    TURN_UNTIL(&w->rig, t->heard[MESSAGE_EVENT_STORED] == 5);
+    TURN_UNTIL(&w->rig, t->heard[MESSAGE_EVENT_STORED] == heard + 1);
     assert_int_equal(t->event_stored, 102);
     expect_events(t, 3);
     say_event(t, 3, -1); /* one of before, which does not care */
     say_event(t, 3, -1);
     expect_events(t, 5);
-    assert_int_equal(t->heard[MESSAGE_EVENT_STORED], 5);
+    assert_int_equal(t->heard[MESSAGE_EVENT_STORED], heard + 1);
 }
 
-static void an_event_that_can_not_be_written_is_not_acknowledged(void **state)
+/* The server died before it could answer: what is stored is known. */
+static void an_event_that_was_stored_is_known_after_a_restart(void **state)
+{
+    struct world *w = *state;
+    struct tester *t = world_member(w, "10.0.0.1");
+
+    tester_hello(t);
+    say_event(t, 100, 0);
+    TURN_UNTIL(&w->rig, t->event_stored == 100);
+    tester_drop(t);
+    agents_free(w->agents);
+    events_stop(w->events);
+    events_free(w->events);
+    world_open_events(w);
+    world_start(w);
+    t->event_stored = 0;
+    tester_hello(t);
+    say_event(t, 100, 0);
+    TURN_UNTIL(&w->rig, t->event_stored == 100);
+    say_event(t, 101, 0);
+    TURN_UNTIL(&w->rig, t->event_stored == 101);
+    expect_events(t, 2);
+}
+
+static void an_event_that_can_not_be_stored_is_not_acknowledged(void **state)
+{
+    struct world *w = *state;
+    struct tester *t = world_member(w, "10.0.0.1");
+
+    tester_hello(t);
+    expect_events(t, 0);
+    atomic_store(&disk_fails, 1);
+    say_event(t, 1, 0);
+    TURN_UNTIL(&w->rig, world_file_has(w->log_path, "events can not be stored"));
+    say_event(t, 2, 1);
+    expect_events(t, 0);
+    assert_int_equal(t->heard[MESSAGE_EVENT_STORED], 0);
+    atomic_store(&disk_fails, 0);
+    PASS_UNTIL(&w->rig, t->event_stored == 2); /* nobody need say them again */
+    expect_events(t, 2);
+}
+
+static void an_event_that_can_not_be_written_waits_in_the_store(void **state)
 {
     struct world *w = *state;
     struct tester *t = world_member(w, "10.0.0.1");
@@ -474,13 +561,10 @@ static void an_event_that_can_not_be_written_is_not_acknowledged(void **state)
     say_event(t, 1, 0);
     TURN_UNTIL(&w->rig, sys_fault_hit());
     sys_fault("any", 0, 0);
+    TURN_UNTIL(&w->rig, t->event_stored == 1);
+    assert_true(world_file_has(w->log_path, "they wait in the store"));
     say_event(t, 2, 1); /* not before the other */
-    expect_events(t, 0);
-    assert_int_equal(t->heard[MESSAGE_EVENT_STORED], 0);
-    assert_true(world_file_has(w->log_path, "an event can not be written"));
-    say_event(t, 1, 0);
-    say_event(t, 2, 1);
-    TURN_UNTIL(&w->rig, t->event_stored == 2);
+    PASS_UNTIL(&w->rig, lines_of_events(w) == 2);
     expect_events(t, 2);
 }
 
@@ -604,6 +688,7 @@ int main(void)
         AGENTS_TEST(a_frame_may_be_large_only_in_a_session),
         AGENTS_TEST(epochs_rise_and_an_end_is_known_everywhere),
         AGENTS_TEST(a_hello_that_is_not_right_is_refused),
+        AGENTS_TEST(what_a_host_is_comes_with_its_hello),
         AGENTS_TEST(a_host_that_was_removed_is_refused),
         AGENTS_TEST(a_certificate_that_has_expired_meanwhile_is_refused),
         AGENTS_TEST(whoever_says_nothing_is_dropped),
@@ -617,7 +702,9 @@ int main(void)
         AGENTS_TEST(an_older_that_is_gone_before_it_is_open_leaves_nothing),
         AGENTS_TEST(silence_ends_a_session_and_an_answer_keeps_it),
         AGENTS_TEST(an_event_is_written_once_and_acknowledged),
-        AGENTS_TEST(an_event_that_can_not_be_written_is_not_acknowledged),
+        AGENTS_TEST(an_event_that_was_stored_is_known_after_a_restart),
+        AGENTS_TEST(an_event_that_can_not_be_stored_is_not_acknowledged),
+        AGENTS_TEST(an_event_that_can_not_be_written_waits_in_the_store),
         AGENTS_TEST(what_agents_say_goes_where_it_belongs),
         AGENTS_TEST(what_is_sent_reaches_that_session_only),
         AGENTS_TEST(a_host_that_is_removed_loses_its_session),

@@ -1,192 +1,263 @@
 /* SPDX-License-Identifier: MIT */
-#include "server/events.h"
+/* Promises of server/events.h, with its file: a real store, a real file. */
+#include "tests/lib/events_rig.h"
 
-#include <errno.h>
-#include <jansson.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 
-#include "base/mem.h"
-#include "base/sys.h"
-#include "tests/lib/folder.h"
+/* ---- the way of an event ---- */
 
-struct world {
-    struct folder folder;
-    struct clock_fake clock;
-    struct log *log;
-    struct events *events;
-    char path[64], log_path[64];
-    struct err err;
-};
-
-static const struct fleet_host host = { .agent_id = "", .ip = "127.0.0.1" };
-static const struct message_event restarted = {
-    .id = 1,
-    .name = "process_restart_success",
-    .text = "check bkmonitorbeat not running, and restart it success",
-    .space = "nodeman",
-    .proc = "bkmonitorbeat",
-    .proc_name = "bkmonitorbeat",
-    .wall_ms = 1618382611690,
-};
-
-static int setup(void **state)
+static void an_event_is_stored_then_written_told_and_acknowledged(void **state)
 {
-    struct world *w = xalloc(sizeof(*w));
+    struct world *w = *state;
+    struct event_page_got got;
 
-    folder_init(&w->folder);
-    clock_fake_init(&w->clock, 0, 0);
-    snprintf(w->path, sizeof(w->path), "%s/events", w->folder.path);
-    snprintf(w->log_path, sizeof(w->log_path), "%s/log", w->folder.path);
-    if (log_new(w->log_path, LOG_DEBUG, &w->clock.clock, &w->log, &w->err) ||
-        events_new(w->path, w->log, &w->events, &w->err))
-        fail_msg("%s", w->err.text);
-    *state = w;
-    return 0;
+    world_say(w, "a1", 5, 0);
+    assert_int_equal(w->stored.len, 0);
+    assert_int_equal(world_lines(w->path, "up again"), 0);
+    TURN_UNTIL(&w->rig, w->stored.len);
+    assert_string_equal(buf_text(&w->stored), "a1:5 ");
+    assert_string_equal(buf_text(&w->told), "1 a1 process_restart_success\n");
+    assert_int_equal(world_lines(w->path, "up again"), 1);
+    got = world_rows(w);
+    assert_int_equal(got.rows.n, 1);
+    assert_int_equal(ROW(event_row, got.rows, 0)->agent_event, 5);
+    assert_int_equal(ROW(event_row, got.rows, 0)->wall_ms, 1005);
+    assert_int_equal(ROW(event_row, got.rows, 0)->taken_ms, w->rig.clock.wall);
+    assert_int_equal(ROW(event_row, got.rows, 0)->biz_id, 2);
+    assert_int_equal(events_last(w->events), 1);
 }
 
-static int teardown(void **state)
+/* Those that come while a batch is at the store go together, in order. */
+static void many_go_in_few_transactions(void **state)
+{
+    struct world *w = *state;
+    int64_t commits = store_counters(w->db.store)->commits;
+    struct event_page_got got;
+
+    for (int64_t i = 1; i <= 1500; i++) {
+        world_say(w, "a1", 10 + i, i == 1 ? 0 : 9 + i);
+        world_say(w, "a2", 20 + i, i == 1 ? 0 : 19 + i);
+    }
+    TURN_UNTIL(&w->rig, w->n_told == 3000);
+    assert_in_range(store_counters(w->db.store)->commits - commits, 1, 12);
+    got = world_rows(w);
+    assert_int_equal(got.rows.n, 3000);
+    for (size_t i = 0; i < got.rows.n; i++) {
+        assert_int_equal(ROW(event_row, got.rows, i)->seq, i + 1);
+        assert_int_equal(ROW(event_row, got.rows, i)->agent_event, (i % 2 ? 21 : 11) + i / 2);
+    }
+    assert_non_null(strstr(buf_text(&w->stored), "a1:1510 "));
+    assert_non_null(strstr(buf_text(&w->stored), "a2:1520 "));
+    assert_int_equal(world_lines(w->path, "\n"), 3000);
+}
+
+static void an_event_is_taken_once_and_in_its_turn(void **state)
 {
     struct world *w = *state;
 
-    sys_fault("any", 0, 0);
-    events_free(w->events);
-    log_free(w->log);
-    folder_done(&w->folder);
-    free(w);
-    return 0;
+    world_say(w, "a1", 5, 0);
+    world_say(w, "a1", 5, 0); /* while it is on its way */
+    world_say(w, "a1", 7, 6); /* early */
+    TURN_UNTIL(&w->rig, w->stored.len);
+    assert_string_equal(buf_text(&w->stored), "a1:5 ");
+    world_say(w, "a1", 5, 0); /* it did not hear that we have it */
+    assert_string_equal(buf_text(&w->stored), "a1:5 a1:5 ");
+    world_say(w, "a1", 3, 0); /* it counts anew, and hears where to go on */
+    assert_string_equal(buf_text(&w->stored), "a1:5 a1:5 a1:5 ");
+    TURN_UNTIL(&w->rig, world_is_idle(w));
+    assert_int_equal(world_lines(w->path, "\n"), 1);
 }
 
-static json_t *written(const struct fleet_host *h, const struct message_event *e)
+static void of_a_host_that_is_not_known_it_is_only_logged(void **state)
 {
-    struct buf line = { 0 };
-    json_t *json;
+    struct world *w = *state;
 
-    events_write(h, e, &line);
-    assert_null(memchr(buf_data(&line), '\n', line.len));
-    json = json_loadb(buf_data(&line), line.len, JSON_REJECT_DUPLICATES, NULL);
-    assert_non_null(json);
-    buf_free(&line);
-    return json;
+    world_say(w, "gone", 5, 0);
+    assert_string_equal(buf_text(&w->stored), "gone:5 "); /* nobody need say it again */
+    TURN_UNTIL(&w->rig, world_is_idle(w));
+    assert_int_equal(world_lines(w->path, "\n"), 0);
+    assert_int_equal(world_lines(w->log_path, "an event of a host that is not known"), 1);
+    events_forget_gone(w->events);
 }
 
-/* A member of the only event of a line. */
-static const json_t *part(const json_t *line, const char *name)
-{
-    const json_t *data = json_object_get(line, "data");
+/* ---- a store that fails ---- */
 
-    assert_int_equal(json_array_size(data), 1);
-    return json_object_get(json_array_get(data, 0), name);
+static void what_can_not_be_stored_waits_and_is_not_acknowledged(void **state)
+{
+    struct world *w = *state;
+
+    atomic_store(&disk_fails, 1);
+    world_say(w, "a1", 5, 0);
+    world_say(w, "a2", 9, 0);
+    TURN_UNTIL(&w->rig, world_lines(w->log_path, "events can not be stored") == 1);
+    world_say(w, "a1", 6, 5);
+    rig_turns(&w->rig, 20);
+    assert_int_equal(w->stored.len + w->n_told, 0);
+    assert_int_equal(world_lines(w->path, "\n"), 0);
+    w->rig.clock.wall += 12 * 1000;
+    atomic_store(&disk_fails, 0);
+    PASS_UNTIL(&w->rig, w->n_told == 4); /* by itself: nobody says them again */
+    assert_string_equal(buf_text(&w->told), "1 a1 process_restart_success\n"
+                                            "2 a2 process_restart_success\n"
+                                            "3 a1 process_restart_success\n"
+                                            "4  server_store_failed\n");
+    assert_int_equal(world_lines(w->path, "\n"), 3); /* BlueKing has no word for the last */
+    assert_int_equal(world_lines(w->log_path, "events are stored again"), 1);
 }
 
-static int lines_of(const char *path, const char *text)
+static void what_waits_is_bounded(void **state)
 {
-    char *all = folder_text(path);
-    int n = 0;
-
-    for (const char *p = all; (p = strstr(p, text)); p++)
-        n++;
-    free(all);
-    return n;
-}
-
-/* ---- the format ---- */
-
-static void an_event_looks_as_the_contract_has_it(void **state)
-{
-    static const char example[] =
-        "{\"data_id\": 1100008, \"data\": [{"
-        "  \"event_name\": \"process_restart_success\","
-        "  \"event\": {\"content\": \"check bkmonitorbeat not running, and restart it success\"},"
-        "  \"target\": \"127.0.0.1|0\", \"timestamp\": 1618382611690,"
-        "  \"dimension\": {\"bk_target_cloud_id\": \"0\", \"bk_target_ip\": \"127.0.0.1\","
-        "                \"process_group_id\": \"nodeman\","
-        "                \"process_index\": \"nodeman:bkmonitorbeat\","
-        "                \"process_name\": \"bkmonitorbeat\"}}]}";
-    json_t *wanted = json_loads(example, 0, NULL), *line = written(&host, &restarted);
-
-    (void)state;
-    assert_non_null(wanted);
-    assert_true(json_equal(wanted, line));
-    json_decref(wanted);
-    json_decref(line);
-}
-
-static void a_report_id_is_the_data_id(void **state)
-{
-    static const struct {
-        int64_t report_id, data_id;
-    } cases[] = { { 0, 1100008 }, { -1, 1100008 }, { 1, 1 }, { 1500001, 1500001 } };
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct message_event e = restarted;
-        json_t *line;
-
-        e.report_id = cases[i].report_id;
-        line = written(&host, &e);
-        assert_int_equal(json_integer_value(json_object_get(line, "data_id")), cases[i].data_id);
-        json_decref(line);
-    }
-}
-
-static void a_host_is_named_by_all_its_names(void **state)
-{
-    const struct fleet_host other = { .agent_id = "hf-1", .ip = "::1", .cloud_id = 7 };
-    json_t *line = written(&other, &restarted);
-    const json_t *d = part(line, "dimension");
-
-    (void)state;
-    assert_string_equal(json_string_value(part(line, "target")), "::1|7");
-    assert_string_equal(json_string_value(json_object_get(d, "bk_target_cloud_id")), "7");
-    assert_string_equal(json_string_value(json_object_get(d, "bk_agent_id")), "hf-1");
-    json_decref(line);
-}
-
-static void an_event_of_the_host_itself_names_no_process(void **state)
-{
-    const struct message_event e = {
-        .name = "agent_clone", .text = "a\n\"b\"", .space = "", .proc = "", .proc_name = ""
+    enum { LARGE = 16000 };
+    struct world *w = *state;
+    char *text = xalloc(LARGE + 1);
+    struct message_event m = {
+        .name = "x", .space = "", .proc = "", .proc_name = "", .text = text
     };
-    json_t *line = written(&host, &e);
-    const json_t *d = part(line, "dimension");
+    int64_t id;
 
-    (void)state;
-    assert_int_equal(json_object_size(d), 2);
-    assert_string_equal(json_string_value(json_object_get(part(line, "event"), "content")),
-                        "a\n\"b\"");
-    json_decref(line);
+    w->settings.host_burst = 1000000;
+    world_close(w);
+    world_open(w);
+    memset(text, 'x', LARGE);
+    atomic_store(&disk_fails, 1);
+    for (id = 1; id <= 4000; id++) {
+        m.id = id;
+        m.after = id - 1;
+        events_on_message(w->events, fleet_find(w->fleet, "a1"), "a1", &m);
+    }
+    events_tell(w->events, fleet_find(w->fleet, "a2"), EVENT_LOST, "nobody says that again");
+    atomic_store(&disk_fails, 0);
+    PASS_UNTIL(&w->rig, w->n_told > 2000 && world_is_idle(w));
+    assert_in_range(w->n_told, 2000, 2200); /* 32 MiB; the agent keeps the others */
+    assert_non_null(strstr(buf_text(&w->told), " a2 agent_lost\n"));
+    free(text);
 }
 
 /* ---- the file ---- */
 
-static void each_event_is_a_line(void **state)
+static void a_file_that_can_not_be_written_catches_up(void **state)
 {
     struct world *w = *state;
-    struct events *again;
 
-    events_put(w->events, &host, &restarted);
-    events_put(w->events, &host, &restarted);
-    assert_int_equal(lines_of(w->path, "\n"), 2);
-    assert_int_equal(events_new(w->path, w->log, &again, &w->err), 0);
-    events_put(again, &host, &restarted); /* behind what is there */
-    events_free(again);
-    assert_int_equal(lines_of(w->path, "}]}\n"), 3);
-    assert_int_equal(folder_mode(w->path) & 0007, 0);
+    sys_fault("write", 1, ENOSPC);
+    world_say(w, "a1", 5, 0);
+    TURN_UNTIL(&w->rig, w->stored.len); /* it is kept: that is enough to say so */
+    sys_fault("any", 0, 0);
+    assert_int_equal(world_lines(w->path, "\n"), 0);
+    assert_int_equal(world_lines(w->log_path, "they wait in the store"), 1);
+    world_say(w, "a1", 6, 5);
+    world_say(w, "a2", 7, 0);
+    PASS_UNTIL(&w->rig, world_lines(w->path, "\n") == 3);
+    assert_int_equal(world_lines(w->log_path, "written to their file again"), 1);
+    TURN_UNTIL(&w->rig, world_is_idle(w));
+    world_say(w, "a1", 8, 6);
+    TURN_UNTIL(&w->rig, world_lines(w->path, "\n") == 4);
+    assert_int_equal(world_lines(w->path, "\"timestamp\":1005"), 1);
+    assert_int_equal(world_lines(w->path, "\"timestamp\":1008"), 1);
 }
 
-static void without_a_path_or_a_host_nothing_is_written(void **state)
+/* The disk was full for so long that the store has forgotten the first of them. */
+static void what_is_forgotten_before_it_is_written_is_said(void **state)
 {
     struct world *w = *state;
-    struct events *nowhere;
+    struct event_prune_got gone;
 
-    assert_int_equal(events_new("", w->log, &nowhere, &w->err), 0);
-    assert_true(events_put(nowhere, &host, &restarted)); /* nobody need say it again */
-    assert_int_equal(events_reopen(nowhere, &w->err), 0);
-    events_free(nowhere);
-    assert_int_equal(lines_of(w->log_path, "\n"), 0);
-    assert_true(events_put(w->events, NULL, &restarted));
-    assert_int_equal(lines_of(w->path, "\n"), 0);
-    assert_int_equal(lines_of(w->log_path, "restart it success"), 1);
-    events_free(NULL);
+    world_close(w);
+    assert_int_equal(unlink(w->path), 0);
+    assert_int_equal(symlink("/dev/full", w->path), 0);
+    world_open(w);
+    for (int64_t i = 1; i <= 5; i++)
+        world_say(w, "a1", i, i - 1);
+    TURN_UNTIL(&w->rig, w->n_told == 5);
+    store_rig_do(&w->db, &store_event_prune, &(struct event_prune_ask){ 100, 0, 2 }, &gone);
+    assert_int_equal(unlink(w->path), 0);
+    assert_int_equal(events_reopen(w->events, &w->err), 0);
+    TURN_UNTIL(&w->rig, world_lines(w->path, "\n") == 2);
+    assert_int_equal(world_lines(w->log_path, "were forgotten before"), 1);
+    assert_int_equal(world_lines(w->log_path, "\"number\":3"), 1);
+}
+
+/* The store has them, the file does not: as after a crash between the two. */
+static void what_was_stored_before_a_crash_is_written_after_it(void **state)
+{
+    struct world *w = *state;
+    struct event_put_got got;
+    struct event_row row = { .agent_id = "a1",
+                             .ip = "10.0.0.1",
+                             .name = "process_restart_failed",
+                             .message = "no",
+                             .space = "gse",
+                             .proc = "web",
+                             .proc_name = "httpd",
+                             .agent_event = 6 };
+    const struct event_put_ask ask = { .rows = { &row, 1 } };
+
+    world_say(w, "a1", 5, 0);
+    TURN_UNTIL(&w->rig, w->stored.len);
+    world_close(w);
+    store_rig_do(&w->db, &store_event_put, &ask, &got);
+    world_open(w);
+    TURN_UNTIL(&w->rig, world_lines(w->path, "\n") == 2);
+    assert_int_equal(world_lines(w->path, "process_restart_failed"), 1);
+    buf_truncate(&w->stored, 0);
+    world_say(w, "a1", 6, 0); /* the agent, who has not heard of it */
+    assert_string_equal(buf_text(&w->stored), "a1:6 ");
+    TURN_UNTIL(&w->rig, world_is_idle(w));
+    assert_int_equal(world_rows(w).rows.n, 2);
+    assert_int_equal(world_lines(w->path, "\n"), 2);
+}
+
+/* The mark is stored a moment after the line: a crash between the two doubles it. */
+static void a_line_may_stand_there_twice_and_none_is_missing(void **state)
+{
+    struct world *w = *state;
+
+    world_say(w, "a1", 5, 0);
+    TURN_UNTIL(&w->rig, w->stored.len);
+    world_close(w);
+    store_rig_do(&w->db, &store_event_mark, &(struct event_mark_row){ "file:main", 0 }, NULL);
+    world_open(w);
+    TURN_UNTIL(&w->rig, world_lines(w->path, "\n") == 2);
+    TURN_UNTIL(&w->rig, world_is_idle(w));
+    assert_int_equal(world_lines(w->path, "\n"), 2);
+}
+
+static void an_orderly_end_writes_nothing_twice(void **state)
+{
+    struct world *w = *state;
+
+    for (int64_t i = 1; i < 5; i++) {
+        world_say(w, "a1", i, i - 1); /* and it ends before that is stored */
+        world_close(w);
+        world_open(w);
+    }
+    rig_turns(&w->rig, 10);
+    TURN_UNTIL(&w->rig, world_is_idle(w));
+    assert_int_equal(world_lines(w->path, "\n"), 4);
+}
+
+static void a_new_file_begins_with_what_happens_now(void **state)
+{
+    struct world *w = *state;
+
+    world_say(w, "a1", 5, 0);
+    TURN_UNTIL(&w->rig, w->stored.len);
+    world_close(w);
+    w->settings.file = "";
+    world_open(w);
+    world_say(w, "a1", 6, 5);
+    TURN_UNTIL(&w->rig, w->n_told == 2);
+    assert_int_equal(events_reopen(w->events, &w->err), 0);
+    TURN_UNTIL(&w->rig, world_is_idle(w));
+    world_close(w);
+    w->settings.file = w->path;
+    world_open(w);
+    world_say(w, "a1", 7, 6);
+    TURN_UNTIL(&w->rig, w->n_told == 3);
+    TURN_UNTIL(&w->rig, world_is_idle(w));
+    assert_int_equal(world_lines(w->path, "\n"), 2); /* the first and the last */
+    assert_int_equal(folder_mode(w->path) & 0007, 0);
 }
 
 static void a_file_that_was_moved_is_opened_again(void **state)
@@ -195,17 +266,16 @@ static void a_file_that_was_moved_is_opened_again(void **state)
     char moved[64];
 
     snprintf(moved, sizeof(moved), "%s/events.1", w->folder.path);
-    events_put(w->events, &host, &restarted);
     assert_int_equal(rename(w->path, moved), 0);
     sys_fault("open", 1, EMFILE);
     assert_int_equal(events_reopen(w->events, &w->err), -1);
     assert_non_null(strstr(w->err.text, w->path));
-    events_put(w->events, &host, &restarted); /* the old one stays */
-    assert_int_equal(lines_of(moved, "\n"), 2);
+    world_say(w, "a1", 1, 0); /* the old one stays */
+    TURN_UNTIL(&w->rig, world_lines(moved, "\n") == 1);
     assert_int_equal(events_reopen(w->events, &w->err), 0);
-    events_put(w->events, &host, &restarted);
-    assert_int_equal(lines_of(moved, "\n"), 2);
-    assert_int_equal(lines_of(w->path, "\n"), 1);
+    world_say(w, "a1", 2, 1);
+    TURN_UNTIL(&w->rig, world_lines(w->path, "\n") == 1);
+    assert_int_equal(world_lines(moved, "\n"), 1);
 }
 
 static void a_file_that_cannot_be_opened_is_said(void **state)
@@ -213,37 +283,22 @@ static void a_file_that_cannot_be_opened_is_said(void **state)
     struct world *w = *state;
     struct events *e;
     char path[64];
+    const struct events_settings o = { .file = path, .node = "main" };
 
     snprintf(path, sizeof(path), "%s/no/such", w->folder.path);
-    assert_int_equal(events_new(path, w->log, &e, &w->err), -1);
+    assert_int_equal(events_new(w->rig.loop, w->log, w->db.store, &o, &e, &w->err), -1);
     assert_int_equal(w->err.sys, ENOENT);
     assert_non_null(strstr(w->err.text, path));
-}
-
-static void what_can_not_be_written_is_counted_and_said_now_and_then(void **state)
-{
-    struct world *w = *state;
-
-    for (int i = 0; i < 10; i++) {
-        sys_fault("write", 1, ENOSPC); /* the log's own comes after it */
-        assert_false(events_put(w->events, &host, &restarted));
-        assert_true(sys_fault_hit());
-    }
-    sys_fault("any", 0, 0);
-    assert_int_equal(lines_of(w->log_path, "an event can not be written"), 4); /* 1, 2, 4, 8 */
-    assert_int_equal(lines_of(w->log_path, w->path), 4);
-    assert_true(events_put(w->events, &host, &restarted));
-    assert_int_equal(lines_of(w->log_path, "events are written again"), 1);
-    assert_int_equal(lines_of(w->log_path, "\"failed\":10"), 1);
-    assert_int_equal(lines_of(w->path, "\n"), 1);
 }
 
 /* A pipe that is full but for a few bytes takes a part of a line. */
 static void a_line_that_was_cut_short_stays_alone(void **state)
 {
     struct world *w = *state;
-    struct events *e;
     char pipe_path[64], bytes[65536];
+    struct message_event large = {
+        .id = 1, .name = "x", .space = "", .proc = "", .proc_name = "", .text = bytes
+    };
     ssize_t n;
     int fd;
 
@@ -251,73 +306,192 @@ static void a_line_that_was_cut_short_stays_alone(void **state)
     assert_int_equal(mkfifo(pipe_path, 0600), 0);
     fd = open(pipe_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     assert_int_equal(fcntl(fd, F_SETPIPE_SZ, 4096), 4096);
-    assert_int_equal(events_new(pipe_path, w->log, &e, &w->err), 0);
-    for (int i = 0; i < 100 && lines_of(w->log_path, "an event can not be written") == 0; i++) {
-        struct message_event large = restarted;
-
-        memset(bytes, 'x', 5000); /* more than the pipe has room for */
-        bytes[5000] = '\0';
-        large.text = bytes;
-        events_put(e, &host, &large);
-    }
-    assert_int_equal(lines_of(w->log_path, "room for a part only"), 1);
+    world_close(w);
+    w->settings.file = pipe_path;
+    world_open(w);
+    memset(bytes, 'x', 5000); /* more than the pipe has room for */
+    bytes[5000] = '\0';
+    events_on_message(w->events, fleet_find(w->fleet, "a1"), "a1", &large);
+    TURN_UNTIL(&w->rig, world_lines(w->log_path, "room for a part only") == 1);
     n = read(fd, bytes, sizeof(bytes));
     assert_true(n > 0 && bytes[n - 1] != '\n');
-    events_put(e, &host, &restarted);
-    n = read(fd, bytes, sizeof(bytes));
-    assert_true(n > 1 && bytes[0] == '\n' && bytes[1] == '{' && bytes[n - 1] == '\n');
-    events_put(e, &host, &restarted);
-    n = read(fd, bytes, sizeof(bytes));
-    assert_true(n > 0 && bytes[0] == '{');
-    events_free(e);
+    assert_int_equal(fcntl(fd, F_SETPIPE_SZ, 65536), 65536);
+    PASS_UNTIL(&w->rig, (n = read(fd, bytes, sizeof(bytes))) > 0);
+    assert_true(bytes[0] == '\n' && bytes[1] == '{' && bytes[n - 1] == '\n');
+    world_say(w, "a2", 3, 0);
+    TURN_UNTIL(&w->rig, (n = read(fd, bytes, sizeof(bytes))) > 0);
+    assert_true(bytes[0] == '{' && bytes[n - 1] == '\n');
     close(fd);
 }
 
-/* ---- their order ---- */
-
-static void an_event_is_taken_once_and_in_its_turn(void **state)
+/* Whoever wrote it is gone: that it ends inside a line is seen when it is opened. */
+static void a_file_that_ends_inside_a_line_goes_on_behind_it(void **state)
 {
-    static const struct {
-        int64_t last, id, after;
-        enum events_place place;
-    } cases[] = {
-        { 0, 7, 0, EVENTS_NEXT },  /* nothing is known of the agent, */
-        { 0, 7, 6, EVENTS_EARLY }, /* but it has more */
-        { 7, 7, 0, EVENTS_KNOWN }, /* our answer did not reach it */
-        { 7, 6, 5, EVENTS_KNOWN }, /* late */
-        { 7, 8, 7, EVENTS_NEXT },
-        { 7, 9, 8, EVENTS_EARLY }, /* 8 is lost, or could not be written */
-        { 7, 90, 0, EVENTS_NEXT }, /* numbers may be left out */
-        { 7, 90, 6, EVENTS_NEXT }, /* those before it are all known */
-        { 7, 3, -1, EVENTS_NEXT }, /* an agent that waits for no answer says each once */
-        { INT64_MAX, INT64_MAX, 0, EVENTS_KNOWN },
-    };
+    struct world *w = *state;
 
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        const struct message_event e = { .id = cases[i].id, .after = cases[i].after };
+    for (int64_t i = 1; i < 3; i++) {
+        char *text;
 
-        if (events_place(cases[i].last, &e) != cases[i].place)
-            fail_msg("case %zu: %d", i, (int)events_place(cases[i].last, &e));
+        world_close(w);
+        folder_put(w->path, 0640, "{\"half", 6);
+        world_open(w);
+        if (i == 2)
+            assert_int_equal(events_reopen(w->events, &w->err), 0);
+        world_say(w, "a1", i, i - 1);
+        TURN_UNTIL(&w->rig, world_lines(w->path, "\n") == 2);
+        text = folder_text(w->path);
+        assert_int_equal(strncmp(text, "{\"half\n{\"data_id\"", 17), 0);
+        free(text);
+        assert_int_equal(events_reopen(w->events, &w->err), 0);
     }
+}
+
+/* No date, no sum that overflows. */
+static void a_time_that_can_not_be_is_the_servers(void **state)
+{
+    static const int64_t times[] = { INT64_MIN, -1, 0, INT64_MAX, INT64_C(253402300800000) };
+    struct world *w = *state;
+    struct event_page_got got;
+
+    for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+        const struct message_event m = { .id = (int64_t)i + 1,
+                                         .after = (int64_t)i,
+                                         .name = "agent_lost",
+                                         .text = "",
+                                         .space = "",
+                                         .proc = "",
+                                         .proc_name = "",
+                                         .wall_ms = times[i] };
+
+        events_on_message(w->events, fleet_find(w->fleet, "a1"), "a1", &m);
+    }
+    TURN_UNTIL(&w->rig, w->n_told == ARRAY_LEN(times));
+    got = world_rows(w);
+    for (size_t i = 0; i < got.rows.n; i++)
+        assert_int_equal(ROW(event_row, got.rows, i)->wall_ms,
+                         ROW(event_row, got.rows, i)->taken_ms);
+}
+
+/* ---- too many ---- */
+
+static void who_floods_is_left_out_and_told_of(void **state)
+{
+    struct world *w = *state;
+
+    w->settings.host_burst = 10;
+    world_close(w);
+    world_open(w);
+    for (int64_t i = 1; i <= 100; i++)
+        world_say(w, "a1", i, i - 1);
+    world_say(w, "a2", 1, 0);
+    TURN_UNTIL(&w->rig, w->n_told == 11);
+    TURN_UNTIL(&w->rig, strstr(buf_text(&w->stored), "a1:100 ")); /* it need not say them again */
+    rig_pass_ms(&w->rig, 60 * 1000);
+    rig_pass_ms(&w->rig, 10 * 1000);
+    TURN_UNTIL(&w->rig, w->n_told == 12);
+    assert_non_null(strstr(buf_text(&w->told), "12 a1 agent_events_left_out\n"));
+    assert_int_equal(world_lines(w->path, "90 events of this host were left out"), 1);
+    assert_int_equal(world_lines(w->path, "\"target\":\"10.0.0.1|0\""), 11);
+    world_say(w, "a1", 101, 100);
+    TURN_UNTIL(&w->rig, w->n_told == 13);
+}
+
+static void how_many_were_left_out_is_said_at_the_end_too(void **state)
+{
+    struct world *w = *state;
+
+    w->settings.host_burst = 1;
+    world_close(w);
+    world_open(w);
+    world_say(w, "a1", 1, 0);
+    world_say(w, "a1", 2, 1);
+    world_close(w);
+    assert_int_equal(world_lines(w->path, "1 events of this host were left out"), 1);
+    world_open(w);
+}
+
+static void a_clone_that_tries_again_and_again_is_told_of_now_and_then(void **state)
+{
+    struct world *w = *state;
+    const struct fleet_host *h = fleet_find(w->fleet, "a1");
+
+    for (int i = 0; i < 30; i++) {
+        events_tell(w->events, h, EVENT_CLONE, "two of them");
+        rig_pass_ms(&w->rig, 30 * 1000);
+    }
+    TURN_UNTIL(&w->rig, w->n_told == 2);
+    assert_int_equal(world_lines(w->path, "two of them (and 19 times more before)"), 1);
+}
+
+/* ---- forgetting ---- */
+
+static int64_t oldest_a_second_later(struct world *w)
+{
+    const struct event_page_ask ask = {
+        .below = INT64_MAX, .agent_id = "", .space = "", .proc = "", .name = "", .limit = 1
+    };
+    struct event_page_got got;
+
+    rig_pass_ms(&w->rig, 1000);
+    store_rig_do(&w->db, &store_event_page, &ask, &got);
+    return got.oldest;
+}
+
+static void the_oldest_are_forgotten_by_number_and_by_age(void **state)
+{
+    struct world *w = *state;
+
+    w->settings.rows_max = 1000;
+    w->settings.days = 1;
+    w->settings.host_burst = 10000;
+    world_close(w);
+    world_open(w);
+    for (int64_t i = 1; i <= 2700; i++)
+        world_say(w, "a1", i, i - 1);
+    TURN_UNTIL(&w->rig, w->n_told == 2700);
+    TURN_UNTIL(&w->rig, oldest_a_second_later(w) == 1701); /* 500 at a time */
+    w->rig.clock.wall += INT64_C(25) * 3600 * 1000;
+    TURN_UNTIL(&w->rig, oldest_a_second_later(w) == 2701);
+    assert_int_equal(world_rows(w).rows.n, 0);
+    world_say(w, "a1", 2701, 2700);
+    TURN_UNTIL(&w->rig, w->n_told == 2701);
+    assert_int_equal(events_last(w->events), 2701);
+}
+
+static void every_event_of_ours_has_a_name_for_people(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < EVENT_OWNS; i++)
+        assert_non_null(event_kind_find(event_own_names[i]));
+    assert_null(event_kind_find("no such thing"));
 }
 
 int main(void)
 {
-#define EVENTS_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        EVENTS_TEST(an_event_looks_as_the_contract_has_it),
-        EVENTS_TEST(a_report_id_is_the_data_id),
-        EVENTS_TEST(a_host_is_named_by_all_its_names),
-        EVENTS_TEST(an_event_of_the_host_itself_names_no_process),
-        EVENTS_TEST(each_event_is_a_line),
-        EVENTS_TEST(without_a_path_or_a_host_nothing_is_written),
+        EVENTS_TEST(an_event_is_stored_then_written_told_and_acknowledged),
+        EVENTS_TEST(many_go_in_few_transactions),
+        EVENTS_TEST(an_event_is_taken_once_and_in_its_turn),
+        EVENTS_TEST(of_a_host_that_is_not_known_it_is_only_logged),
+        EVENTS_TEST(what_can_not_be_stored_waits_and_is_not_acknowledged),
+        EVENTS_TEST(what_waits_is_bounded),
+        EVENTS_TEST(a_file_that_can_not_be_written_catches_up),
+        EVENTS_TEST(what_is_forgotten_before_it_is_written_is_said),
+        EVENTS_TEST(what_was_stored_before_a_crash_is_written_after_it),
+        EVENTS_TEST(a_line_may_stand_there_twice_and_none_is_missing),
+        EVENTS_TEST(an_orderly_end_writes_nothing_twice),
+        EVENTS_TEST(a_new_file_begins_with_what_happens_now),
         EVENTS_TEST(a_file_that_was_moved_is_opened_again),
         EVENTS_TEST(a_file_that_cannot_be_opened_is_said),
-        EVENTS_TEST(what_can_not_be_written_is_counted_and_said_now_and_then),
         EVENTS_TEST(a_line_that_was_cut_short_stays_alone),
-        cmocka_unit_test(an_event_is_taken_once_and_in_its_turn),
+        EVENTS_TEST(a_file_that_ends_inside_a_line_goes_on_behind_it),
+        EVENTS_TEST(a_time_that_can_not_be_is_the_servers),
+        EVENTS_TEST(who_floods_is_left_out_and_told_of),
+        EVENTS_TEST(how_many_were_left_out_is_said_at_the_end_too),
+        EVENTS_TEST(a_clone_that_tries_again_and_again_is_told_of_now_and_then),
+        EVENTS_TEST(the_oldest_are_forgotten_by_number_and_by_age),
+        cmocka_unit_test(every_event_of_ours_has_a_name_for_people),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests_name("server/events", tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static void put_spec(struct world *w, const char *agent, const char *space, cons
     struct proc_spec spec;
 
     world_spec(&spec);
-    fleet_put_spec(w->fleet, agent, &meta, &spec);
+    fleet_put_spec(w->fleet, agent, &meta, &spec, w->clock.wall);
 }
 
 static size_t stored_procs(struct world *w, const char *agent, struct list *ret)
@@ -147,6 +147,9 @@ static void totals_follow_changes(void **state)
     say(w, "agent-a", &v, 1);
     say(w, "agent-b", &v, 1);
     assert_int_equal(t->procs, 2);
+    assert_int_equal(t->running, 0); /* who is not connected may be dead */
+    fleet_set_session(w->fleet, "agent-a", 1, w->clock.wall);
+    fleet_set_session(w->fleet, "agent-b", 1, w->clock.wall);
     assert_int_equal(t->running, 2);
     assert_int_equal(t->hosted, 2);
     v.status = PROC_STOPPED;
@@ -158,6 +161,7 @@ static void totals_follow_changes(void **state)
     page(w, "agent-b", NULL, 0, true);
     assert_int_equal(t->procs, 1);
     assert_int_equal(t->running, 0);
+    fleet_set_session(w->fleet, "agent-b", 0, 1);
     fleet_set_session(w->fleet, "agent-a", 3, 1);
     fleet_set_session(w->fleet, "agent-a", 4, 2);
     assert_int_equal(t->online, 1);
@@ -180,6 +184,34 @@ static void changes_go_to_the_store_together(void **state)
     world_pass(w, 100);
     assert_int_equal(store_counters(w->rig.store)->calls - calls, 2);
     assert_int_equal(stored_procs(w, "agent-a", &rows), 2);
+}
+
+/* Agents say it every minute, of every process. */
+static void what_a_process_uses_stays_in_memory(void **state)
+{
+    struct world *w = *state;
+    struct proc_view v = a_view("s", "p", PROC_RUNNING);
+    const struct fleet_proc *p;
+    uint64_t calls;
+
+    say(w, "agent-a", &v, 1);
+    world_pass(w, 100);
+    calls = store_counters(w->rig.store)->calls;
+    v.cpu_percent = 12.5;
+    v.mem_bytes = 4096;
+    v.report_s += 60;
+    say(w, "agent-a", &v, 1);
+    world_pass(w, 100);
+    p = fleet_proc(fleet_find(w->fleet, "agent-a"), "s", "p");
+    assert_true(p->view.cpu_percent > 12 && p->view.mem_bytes == 4096);
+    assert_int_equal(p->view.report_s, v.report_s);
+    assert_int_equal(store_counters(w->rig.store)->calls, calls);
+    v.cause.exit_s = 1; /* this is of the kind that is stored */
+    say(w, "agent-a", &v, 1);
+    v.report_s += 60; /* and is still to be, when no more than this follows at once */
+    say(w, "agent-a", &v, 1);
+    world_pass(w, 100);
+    assert_int_equal(store_counters(w->rig.store)->calls - calls, 1);
 }
 
 static void all_that_is_known_outlives_a_restart(void **state)
@@ -244,6 +276,8 @@ static void all_that_is_known_outlives_a_restart(void **state)
     assert_string_equal(kept[1].output, "");
     assert_non_null(strstr(p->spec, "./start.sh"));
     assert_null(p->labels);
+    assert_int_equal(fleet_totals(w->fleet)->running, 0); /* nobody is connected yet */
+    fleet_set_session(w->fleet, "agent-a", 9, w->clock.wall);
     assert_int_equal(fleet_totals(w->fleet)->running, 1);
 }
 
@@ -470,6 +504,7 @@ int main(void)
         WORLD_TEST(walks_are_in_order),
         WORLD_TEST(totals_follow_changes),
         WORLD_TEST(changes_go_to_the_store_together),
+        WORLD_TEST(what_a_process_uses_stays_in_memory),
         WORLD_TEST(all_that_is_known_outlives_a_restart),
         WORLD_TEST(a_cause_that_can_not_be_read_is_left_out),
         WORLD_TEST(more_hosts_than_a_page_are_loaded),

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include <string.h>
+
 #include "base/mem.h"
 
 enum { BEGIN_MS = 1000, DEADLINE_MS = BEGIN_MS + 60 * 1000 };
@@ -18,8 +20,8 @@ struct world {
     struct proc_spec spec;
     struct hub_item item;
     struct hub_task task;
-    int stored, sent;
-    int64_t code; /* of the result that was stored last */
+    int stored, sent, cancels; /* results, and what agents were told */
+    int64_t code;              /* of the result that was stored last */
 };
 
 static void on_task(void *arg, const struct hub_task *task)
@@ -49,6 +51,7 @@ static void on_send(void *arg, const char *agent, int64_t epoch, unsigned type,
     (void)s;
     (void)message;
     w->sent += type == MESSAGE_COMMAND;
+    w->cancels += type == MESSAGE_CANCEL;
 }
 
 static const struct hub_hands hands = { on_task, on_result, on_send };
@@ -128,6 +131,197 @@ static void what_was_never_sent_is_offline_when_the_window_has_passed(void **sta
     assert_int_equal(w->code, CODE_OFFLINE);
 }
 
+/* ---- cancelling, in every state of an item */
+
+enum { LATER_MS = BEGIN_MS + 100 };
+
+static void bring_about(struct world *w, const char *state)
+{
+    bool is_here = strcmp(state, "waiting") != 0;
+
+    if (is_here)
+        hub_on_session(w->hub, "a", 1, BEGIN_MS);
+    hub_operate(w->hub, &w->task, BEGIN_MS);
+    hub_on_task_stored(w->hub, "T", NULL, BEGIN_MS);
+    assert_int_equal(w->sent, is_here);
+    if (!strcmp(state, "taken"))
+        hub_on_message(w->hub, "a", 1, MESSAGE_TAKEN, &(struct message_ref){ "T", 0 }, BEGIN_MS);
+    if (!strcmp(state, "away"))
+        hub_on_session_end(w->hub, "a", 1, BEGIN_MS);
+}
+
+/* What the agent says of it. */
+static void answer(struct world *w, int64_t epoch, int64_t code)
+{
+    struct message_result m = { .task = "T", .code = code, .text = "text" };
+
+    shape_defaults(&proc_view_shape, &m.view);
+    m.view.space = "gse";
+    m.view.name = "p";
+    hub_on_message(w->hub, "a", epoch, MESSAGE_RESULT, &m, LATER_MS);
+}
+
+static void check_ended(struct world *w, int64_t code)
+{
+    size_t n;
+
+    assert_int_equal(w->stored, 1);
+    assert_int_equal(w->code, code);
+    hub_on_result_stored(w->hub, "T", 0, NULL, LATER_MS);
+    assert_int_equal(hub_find(w->hub, "T", &n)->code, code);
+}
+
+static void what_was_never_sent_is_cancelled_at_once(void **state)
+{
+    struct world *w = *state;
+
+    bring_about(w, "waiting");
+    hub_cancel(w->hub, "T", LATER_MS);
+    assert_int_equal(w->cancels, 0); /* nobody need know */
+    check_ended(w, CODE_CANCELLED);
+    hub_on_session(w->hub, "a", 1, LATER_MS);
+    assert_int_equal(w->sent, 0);
+}
+
+static void what_was_sent_is_the_agents_to_say(void **state)
+{
+    static const char *const states[] = { "sent", "taken" };
+    static const int64_t codes[] = { CODE_CANCELLED, CODE_OK, CODE_COMMAND };
+
+    for (size_t i = 0; i < ARRAY_LEN(states) * ARRAY_LEN(codes); i++) {
+        int64_t code = codes[i % ARRAY_LEN(codes)];
+        void *fresh;
+        struct world *w;
+
+        setup(&fresh);
+        w = fresh;
+        bring_about(w, states[i / ARRAY_LEN(codes)]);
+        hub_cancel(w->hub, "T", LATER_MS);
+        assert_int_equal(w->cancels, 1);
+        assert_int_equal(w->stored, 0);
+        hub_cancel(w->hub, "T", LATER_MS); /* again is fine */
+        assert_int_equal(w->cancels, 1);
+        answer(w, 1, code);
+        check_ended(w, code);
+        teardown(&fresh);
+    }
+    (void)state;
+}
+
+static void an_agent_is_asked_to_cancel_until_it_answers(void **state)
+{
+    struct world *w = *state;
+
+    bring_about(w, "sent");
+    hub_cancel(w->hub, "T", LATER_MS);
+    hub_on_time(w->hub, LATER_MS + 5000);
+    assert_int_equal(w->cancels, 2);
+    assert_int_equal(w->sent, 1); /* never again what to do */
+    hub_on_message(w->hub, "a", 1, MESSAGE_TAKEN, &(struct message_ref){ "T", 0 }, LATER_MS + 5001);
+    hub_on_time(w->hub, LATER_MS + 20000);
+    assert_int_equal(w->cancels, 2); /* it runs there, and goes on */
+    answer(w, 1, CODE_OK);
+    check_ended(w, CODE_OK);
+}
+
+static void an_agent_that_is_away_hears_of_it_when_it_is_back(void **state)
+{
+    struct world *w = *state;
+
+    bring_about(w, "away");
+    hub_cancel(w->hub, "T", LATER_MS);
+    hub_on_time(w->hub, LATER_MS + HUB_OFFLINE_MS);
+    assert_int_equal(w->stored, 0); /* it may have run: nobody can say yet */
+    hub_on_session(w->hub, "a", 2, LATER_MS + HUB_OFFLINE_MS + 1);
+    assert_int_equal(w->cancels, 1);
+    assert_int_equal(w->sent, 1);
+    answer(w, 2, CODE_CANCELLED);
+    check_ended(w, CODE_CANCELLED);
+}
+
+static void one_that_never_comes_back_ends_at_the_deadline(void **state)
+{
+    struct world *w = *state;
+
+    bring_about(w, "away");
+    hub_cancel(w->hub, "T", LATER_MS);
+    hub_on_time(w->hub, DEADLINE_MS);
+    check_ended(w, CODE_DEADLINE);
+}
+
+static void what_has_ended_stays_as_it_is(void **state)
+{
+    struct world *w = *state;
+
+    bring_about(w, "sent");
+    answer(w, 1, CODE_OK);
+    hub_cancel(w->hub, "T", LATER_MS); /* its result is on the way to the store */
+    check_ended(w, CODE_OK);
+    hub_cancel(w->hub, "T", LATER_MS);
+    assert_int_equal(w->stored, 1);
+    assert_int_equal(w->cancels, 0);
+    hub_cancel(w->hub, "none", LATER_MS);
+}
+
+static void a_task_that_is_not_stored_can_not_be_cancelled(void **state)
+{
+    struct world *w = *state;
+
+    hub_on_session(w->hub, "a", 1, BEGIN_MS);
+    hub_operate(w->hub, &w->task, BEGIN_MS);
+    hub_cancel(w->hub, "T", BEGIN_MS);
+    hub_on_task_stored(w->hub, "T", NULL, BEGIN_MS);
+    assert_int_equal(w->sent, 1);
+    assert_int_equal(w->cancels, 0);
+}
+
+/* Cancelled by a server before this one. */
+static void a_restart_sends_nothing_that_was_cancelled(void **state)
+{
+    struct world *w = *state;
+    struct hub_item items[2] = { w->item, w->item };
+    size_t n;
+
+    items[1].meta.name = "q";
+    items[1].was_sent = true;
+    w->task = (struct hub_task){ "T", { items, 2 }, true };
+    hub_load(w->hub, &w->task, BEGIN_MS);
+    assert_int_equal(w->stored, 1); /* the one that was never sent */
+    assert_int_equal(w->code, CODE_CANCELLED);
+    hub_on_result_stored(w->hub, "T", 0, NULL, BEGIN_MS);
+    hub_on_session(w->hub, "a", 1, BEGIN_MS);
+    assert_int_equal(w->sent, 0);
+    assert_int_equal(w->cancels, 1);
+    assert_int_equal(hub_find(w->hub, "T", &n)[1].code, CODE_WAITING);
+}
+
+static void twins_are_cancelled_together(void **state)
+{
+    struct world *w = *state;
+    struct hub_item items[2] = { w->item, w->item };
+
+    items[1].key = "other spelling";
+    w->task = (struct hub_task){ "T", { items, 2 }, false };
+    bring_about(w, "waiting");
+    hub_cancel(w->hub, "T", LATER_MS);
+    assert_int_equal(w->stored, 2);
+    assert_int_equal(w->code, CODE_CANCELLED);
+}
+
+/* ---- what an agent says */
+
+/* 115 is what waits: as a result it would have to be asked for again for ever. */
+static void to_wait_is_no_result(void **state)
+{
+    struct world *w = *state;
+
+    bring_about(w, "taken");
+    answer(w, 1, CODE_WAITING);
+    check_ended(w, CODE_SYSTEM);
+}
+
+#define HUB_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +331,16 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_never_sent_is_offline_when_the_window_has_passed,
                                         setup, teardown),
+        HUB_TEST(what_was_never_sent_is_cancelled_at_once),
+        cmocka_unit_test(what_was_sent_is_the_agents_to_say),
+        HUB_TEST(an_agent_is_asked_to_cancel_until_it_answers),
+        HUB_TEST(an_agent_that_is_away_hears_of_it_when_it_is_back),
+        HUB_TEST(one_that_never_comes_back_ends_at_the_deadline),
+        HUB_TEST(what_has_ended_stays_as_it_is),
+        HUB_TEST(a_task_that_is_not_stored_can_not_be_cancelled),
+        HUB_TEST(a_restart_sends_nothing_that_was_cancelled),
+        HUB_TEST(twins_are_cancelled_together),
+        HUB_TEST(to_wait_is_no_result),
     };
 
     return cmocka_run_group_tests_name("hub", tests, NULL, NULL);

@@ -44,25 +44,30 @@ static void a_fan_out_of_a_thousand_comes_back(void **state)
     assert_int_equal(tasks_open(w->tasks), 0);
 }
 
+/* Be it the very same, or another that says the same. */
 static void the_shared_spec_is_stored_once(void **state)
 {
     struct world *w = *state;
-    struct proc_spec one, two;
-    struct task_target targets[3];
+    struct proc_spec one, same, other;
+    struct task_target targets[4];
     struct task_read_ask ask = { .after_n = -1, .limit = 10 };
     struct task_read_got got;
+    static const int64_t numbers[] = { 0, 0, 0, 1 };
 
     world_spec(&one);
-    world_spec(&two);
+    world_spec(&same);
+    world_spec(&other);
+    other.identity.setup_path = "/opt/other";
     targets[0] = world_target("agent-a", "a", PROC_OP_START, "p", &one);
     targets[1] = world_target("agent-b", "b", PROC_OP_START, "p", &one);
-    targets[2] = world_target("agent-b", "b", PROC_OP_START, "p", &two);
-    world_operate(w, targets, 3);
+    targets[2] = world_target("agent-b", "b", PROC_OP_START, "p", &same);
+    targets[3] = world_target("agent-b", "b", PROC_OP_START, "p", &other);
+    world_operate(w, targets, 4);
     ask.id = w->id;
     store_rig_do(&w->rig, &store_task_read, &ask, &got);
     assert_int_equal(got.specs.n, 2);
-    assert_int_equal(ROW(task_item_row, got.items, 1)->spec_n, 0);
-    assert_int_equal(ROW(task_item_row, got.items, 2)->spec_n, 1);
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        assert_int_equal(ROW(task_item_row, got.items, i)->spec_n, numbers[i]);
 }
 
 static void a_task_has_the_id_clients_expect(void **state)
@@ -419,6 +424,60 @@ static void another_operation_on_a_key_ends_joining(void **state)
 
 /* ---- What is left of tasks. */
 
+/* Whatever came of it: it was accepted. */
+static void an_operation_that_ends_at_once_ends_joining_too(void **state)
+{
+    struct world *w = *state;
+    struct proc_spec spec;
+    struct task_target targets[2], other;
+    char id[64];
+
+    world_spec(&spec);
+    targets[0] = world_target("agent-a", "a:space:p", PROC_OP_START, "p", &spec);
+    targets[1] = world_target(NULL, "nobody:space:p", PROC_OP_START, "p", &spec);
+    targets[1].code = CODE_OFFLINE;
+    targets[1].text = "no such host";
+    world_connect(w, "agent-a");
+    world_operate(w, targets, 2);
+    snprintf(id, sizeof(id), "%s", w->id);
+    other = world_target(NULL, "somebody:space:p", PROC_OP_STOP, "p", &spec);
+    other.code = CODE_OFFLINE;
+    other.text = "no such host";
+    world_operate(w, &other, 1); /* another key */
+    world_operate(w, targets, 2);
+    assert_string_equal(w->id, id);
+    other.key = "nobody:space:p";
+    world_operate(w, &other, 1); /* one of its keys */
+    world_operate(w, targets, 2);
+    assert_string_not_equal(w->id, id);
+}
+
+/* It is unfinished while one item is. */
+static void a_key_that_has_ended_counts_until_its_task_has(void **state)
+{
+    struct world *w = *state;
+    struct proc_spec spec;
+    struct task_target targets[2], other;
+    char id[64];
+    int64_t epoch;
+
+    world_spec(&spec);
+    targets[0] = world_target("agent-a", "a:space:p", PROC_OP_START, "p", &spec);
+    targets[1] = world_target("agent-b", "b:space:p", PROC_OP_START, "p", &spec);
+    epoch = world_connect(w, "agent-a");
+    world_connect(w, "agent-b");
+    world_operate(w, targets, 2);
+    snprintf(id, sizeof(id), "%s", w->id);
+    world_answer_item(w, "agent-a", epoch, id, 0, CODE_OK);
+    world_settle(w);
+    world_operate(w, targets, 2);
+    assert_string_equal(w->id, id);
+    other = world_target("agent-a", "a:space:p", PROC_OP_STOP, "p", &spec);
+    world_operate(w, &other, 1);
+    world_operate(w, targets, 2);
+    assert_string_not_equal(w->id, id);
+}
+
 static void a_forgotten_task_is_read_from_the_store(void **state)
 {
     struct world *w = *state;
@@ -543,6 +602,8 @@ int main(void)
         WORLD_TEST(the_same_request_joins_the_task_it_has),
         WORLD_TEST(what_is_not_the_same_does_not_join),
         WORLD_TEST(another_operation_on_a_key_ends_joining),
+        WORLD_TEST(an_operation_that_ends_at_once_ends_joining_too),
+        WORLD_TEST(a_key_that_has_ended_counts_until_its_task_has),
         WORLD_TEST(a_forgotten_task_is_read_from_the_store),
         WORLD_TEST(a_task_is_gone_a_week_after_its_end),
         WORLD_TEST(an_unknown_task_is_said_by_its_id),

@@ -8,6 +8,7 @@
 /* cmocka.h needs those before it. */
 #include <cmocka.h>
 
+#include "base/hex.h"
 #include "base/mem.h"
 
 static void known_bytes_have_the_known_digest(void **state)
@@ -50,9 +51,43 @@ static void md5_may_come_in_pieces(void **state)
     assert_string_equal(text, "f96b697d7cb7938d525a2f31aaf161d0");
 }
 
+/* RFC 2202, and a key as long as a block and one byte longer (by python's hmac). */
+static void hmac_may_come_in_pieces(void **state)
+{
+    static const struct {
+        const char *key, *text, *hmac;
+    } cases[] = {
+        { "Jefe", "what do ya want for nothing?", "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79" },
+        { "\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b",
+          "Hi There", "b617318655057264e28bc0b6fb378c8ef146be00" },
+        { "", "", "fbdb1d1b18aa6c08324b7d64b71fb76370690e1d" },
+        { "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk", "x",
+          "2c31eadf68d9ba971ad29339d28ce725b03c11f6" },
+        { "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk", "x",
+          "7209aca75ec680871725fd309aa689746677dbd4" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        size_t n = strlen(cases[i].text);
+
+        for (size_t cut = 0; cut <= n; cut++) {
+            const struct digest_piece pieces[] = { { cases[i].text, cut },
+                                                   { cases[i].text + cut, n - cut } };
+            unsigned char hmac[DIGEST_HMAC_SIZE];
+            char text[HEX_SIZE(DIGEST_HMAC_SIZE)];
+
+            digest_hmac_sha1(cases[i].key, strlen(cases[i].key), pieces, 2, hmac);
+            hex_write(hmac, sizeof(hmac), text);
+            assert_string_equal(text, cases[i].hmac);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hmac_may_come_in_pieces),
         cmocka_unit_test(known_bytes_have_the_known_digest),
         cmocka_unit_test(md5_may_come_in_pieces),
     };

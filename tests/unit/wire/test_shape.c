@@ -330,7 +330,12 @@ static const struct error_case errors[] = {
     { 0, "{\"port\":1.0}", "port: must be an integer from 1 to 65535, not 1.0" },
     { 0, "{\"port\":1e2}", "port: must be an integer from 1 to 65535, not 1e2" },
     { 0, "{\"count\":0.5}", "count: must be an integer, not 0.5" },
-    { 0, "{\"count\":9223372036854775808}", "byte 9: an integer too large for 64 bits" },
+    { 0, "{\"count\":9223372036854775808}", "count: must be an integer, not 9223372036854775808" },
+    { 0, "{\"port\":99999999999999999999, \"a\":1}",
+      "port: must be an integer from 1 to 65535, not 99999999999999999999" },
+    { 0, "{\"ratio\":1e999}", "ratio: must be a number from 0 to 100, not 1e999" },
+    { 0, "{\"kind\":99999999999999999999}",
+      "kind: must be one of 0 (zero), 1 (one), 5 (five), -2 (minus two), not 99999999999999999999" },
     { 0, "{\"tries\":11}", "tries: must be an integer from 1 to 10, not 11" },
     { 0, "{\"tries\":-1}", "tries: must be an integer from 1 to 10, not -1" },
     { 0, "{\"tries\":0.0}", "tries: must be an integer from 1 to 10, not 0.0" },
@@ -388,6 +393,11 @@ static const struct error_case errors[] = {
     { STRICT, "{\"\":1}", "\"\": no such setting, see --help" },
     { STRICT, "{\"Text\":1}", "Text: no such setting, see --help" },
     { STRICT, "{\"texts\":1}", "texts: no such setting, see --help" },
+    { SHAPE_ASKED, "{\"sub\":{\"a.b\":1}}", "sub.a.b: no such field, see /openapi.json" },
+    { SHAPE_ASKED, "{\"prot\":1}", "prot: no such field; did you mean port?" },
+    { SHAPE_ASKED, "{\"sub\":{\"uesr\":1}}", "sub.uesr: no such field; did you mean user?" },
+    { SHAPE_ASKED, "{\"a name that is longer than any that can be meant by it\":1}",
+      "a name that is longer than any that can be meant by it: no such field, see /openapi.json" },
     { STRICT, "{\"tex\":1}", "tex: no such setting, see --help" },
     { STRICT, "{\"wort mot\":1}", "wort mot: no such setting, see --help" },
     { STRICT, "{\"sub\":{\"x\":1}}", "sub.x: no such setting, see --help" },
@@ -877,7 +887,7 @@ static void the_reference_has_a_row_for_every_field(void **state)
     struct buf out = { 0 };
 
     (void)state;
-    shape_doc(&shape, &out);
+    shape_doc(&shape, "objects.md", &out);
     assert_string_equal(
         buf_text(&out),
         "### thing\n\nA thing.\n\n"
@@ -887,7 +897,7 @@ static void the_reference_has_a_row_for_every_field(void **state)
         "| `r` | string of at most 8 bytes | required | needed |\n"
         "| `e` | one of 0 (a), 1 (b) | `b` | which |\n"
         "| `l` | list of at most 4 items, each a string of 1 to 8 bytes |  | words |\n"
-        "| `i` | list of 1 to 20 items: [item](#item) |  | items |\n\n");
+        "| `i` | list of 1 to 20 items: [item](objects.md#item) |  | items |\n\n");
     buf_free(&out);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* nearest.c - see nearest.h. */
-#include "cli/nearest.h"
+#include "base/nearest.h"
 
 #include <stdint.h>
 #include <string.h>

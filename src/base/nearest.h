@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* nearest.h - what somebody may have meant who typed something else. */
-#ifndef CLI_NEAREST_H
-#define CLI_NEAREST_H
+#ifndef BASE_NEAREST_H
+#define BASE_NEAREST_H
 
 #include <stddef.h>
 

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/* event_feed.c - see event_feed.h. */
+#include "api/event_feed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "wire/http_sse.h"
+
+enum {
+    PAGE_ROWS = 100,
+    PENDING_HIGH = 256 * 1024, /* no more is told while so much waits for the socket, */
+    PENDING_LOW = 64 * 1024,   /* and the next page is read when it is so little */
+    PENDING_MS = 50,
+    RETRY_MS = 2000, /* for clients: when to come back */
+};
+
+/* A page on its way from the store; it lives in the store's call. */
+struct reading {
+    struct listener *listener; /* NULL: it has gone */
+};
+
+struct listener {
+    struct event_feed *feed;
+    struct call *call;
+    struct event_sight sight;
+    int64_t last;  /* all up to it were looked at */
+    int64_t shown; /* the client was told so */
+    bool is_live;  /* else it is told from the store */
+    int64_t open_until_ms;
+    struct reading *reading;
+    struct timer timer; /* for the next beat, or the next page */
+    TAILQ_ENTRY(listener) link;
+};
+
+struct event_feed {
+    struct api_parts parts;
+    TAILQ_HEAD(, listener) all;
+    size_t n;
+    bool is_stopped;
+};
+
+/* ---- one listener ---- */
+
+static void end(struct listener *l)
+{
+    struct event_feed *f = l->feed;
+
+    TAILQ_REMOVE(&f->all, l, link);
+    f->n--;
+    timer_stop(f->parts.loop, &l->timer);
+    if (l->reading)
+        l->reading->listener = NULL;
+    call_stream_end(l->call);
+    free(l);
+}
+
+/* False: it is too slow, or has gone. */
+static bool send_event(struct listener *l, const char *name, int64_t id, const char *data)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%lld", (long long)id);
+    l->shown = id;
+    return http_sse_send(l->call->req, name, text, data);
+}
+
+/* An id without data is no event to a client, but the place to go on from. */
+static bool send_place(struct listener *l)
+{
+    char text[64];
+    int n = snprintf(text, sizeof(text), "id: %lld\n\n", (long long)l->last);
+
+    if (l->shown == l->last)
+        return http_sse_beat(l->call->req);
+    l->shown = l->last;
+    return http_stream_send(l->call->req, text, (size_t)n);
+}
+
+static bool is_full(const struct listener *l)
+{
+    return http_stream_pending(l->call->req) > PENDING_HIGH;
+}
+
+/* `json`: what the row looks like, made when it is first needed. */
+static bool tell_row(struct listener *l, const struct event_row *row, struct buf *json)
+{
+    struct event_view view;
+
+    if (row->seq <= l->last)
+        return true;
+    l->last = row->seq;
+    if (!event_sight_has(&l->sight, row))
+        return true;
+    if (!json->len) {
+        view = event_seen(row);
+        shape_write(&event_view_shape, &view, json);
+    }
+    return send_event(l, NULL, row->seq, buf_text(json));
+}
+
+/* ---- from the store ---- */
+
+static void read_on(struct listener *l);
+
+static bool tell_gap(struct listener *l, int64_t until)
+{
+    const struct event_missing gap = { l->last, until };
+    struct buf json = { 0 };
+    bool is_sent;
+
+    shape_write(&event_missing_shape, &gap, &json);
+    l->last = until;
+    is_sent = send_event(l, "gap", until, buf_text(&json));
+    buf_free(&json);
+    return is_sent;
+}
+
+static bool tell_page(struct listener *l, const struct event_page_got *got)
+{
+    const struct event_row *rows = got->rows.items;
+    struct buf json = { 0 };
+    bool is_sent = got->oldest <= l->last + 1 || tell_gap(l, got->oldest - 1);
+    size_t i;
+
+    for (i = 0; is_sent && i < got->rows.n && !is_full(l); i++) {
+        buf_truncate(&json, 0);
+        is_sent = tell_row(l, &rows[i], &json);
+    }
+    buf_free(&json);
+    if (i == got->rows.n && l->last < got->reached)
+        l->last = got->reached; /* else the rest is read again */
+    return is_sent;
+}
+
+static void on_page(void *arg, struct store_call *c)
+{
+    struct reading *r = arg;
+    struct listener *l = r->listener;
+
+    if (l) {
+        l->reading = NULL;
+        if (c->failed || !tell_page(l, c->out))
+            end(l); /* it comes back with the last id */
+        else
+            read_on(l);
+    }
+    store_call_free(c);
+}
+
+static bool submit_page(struct listener *l)
+{
+    const struct event_sight *s = &l->sight;
+    struct store_call *c = store_call_new(&store_event_page, on_page, NULL);
+    struct reading *r = arena_alloc(&c->arena, sizeof(*r));
+    struct event_page_ask *ask = arena_alloc(&c->arena, sizeof(*ask));
+    struct err err;
+
+    *ask = (struct event_page_ask){ .above = l->last,
+                                    .below = INT64_MAX,
+                                    .agent_id = arena_strdup(&c->arena, s->agent_id),
+                                    .space = arena_strdup(&c->arena, s->space),
+                                    .proc = arena_strdup(&c->arena, s->name),
+                                    .name = arena_strdup(&c->arena, s->event),
+                                    .limit = PAGE_ROWS };
+    r->listener = l;
+    c->in = ask;
+    c->arg = r;
+    if (store_submit(l->feed->parts.store, c, &err)) {
+        store_call_free(c);
+        return false;
+    }
+    l->reading = r;
+    return true;
+}
+
+/* Until it has all that was told to others; a page at a time, as fast as it reads. */
+static void read_on(struct listener *l)
+{
+    struct loop *loop = l->feed->parts.loop;
+
+    l->is_live = l->last >= events_last(l->feed->parts.events);
+    if (l->is_live)
+        timer_set(loop, &l->timer, FEED_BEAT_MS);
+    else if (http_stream_pending(l->call->req) > PENDING_LOW)
+        timer_set(loop, &l->timer, PENDING_MS);
+    else if (!submit_page(l))
+        end(l);
+}
+
+/* ---- as time goes by ---- */
+
+static void on_timer(void *arg)
+{
+    struct listener *l = arg;
+    struct loop *loop = l->feed->parts.loop;
+
+    if (http_is_gone(l->call->req) || loop_now_ms(loop) >= l->open_until_ms) {
+        end(l);
+        return;
+    }
+    if (!l->is_live) {
+        read_on(l);
+        return;
+    }
+    if (send_place(l))
+        timer_set(loop, &l->timer, FEED_BEAT_MS);
+    else
+        end(l);
+}
+
+static void on_told(void *arg, const struct event_row *rows, size_t n)
+{
+    struct event_feed *f = arg;
+    struct listener *l, *next;
+    struct buf json = { 0 };
+
+    for (size_t i = 0; i < n; i++) {
+        buf_truncate(&json, 0);
+        for (l = TAILQ_FIRST(&f->all); l; l = next) {
+            next = TAILQ_NEXT(l, link);
+            if (l->is_live && is_full(l))
+                read_on(l); /* the rest from the store, as fast as it reads */
+            else if (l->is_live && !tell_row(l, &rows[i], &json))
+                end(l);
+        }
+    }
+    buf_free(&json);
+}
+
+/* ---- all of them ---- */
+
+struct event_feed *event_feed_new(const struct api_parts *parts)
+{
+    struct event_feed *f = xalloc(sizeof(*f));
+
+    f->parts = *parts;
+    f->is_stopped = !parts->events;
+    TAILQ_INIT(&f->all);
+    if (parts->events)
+        events_set_told(parts->events, on_told, f);
+    return f;
+}
+
+void event_feed_stop(struct event_feed *f)
+{
+    struct listener *l;
+
+    if (f->is_stopped)
+        return;
+    f->is_stopped = true;
+    events_set_told(f->parts.events, NULL, NULL);
+    while ((l = TAILQ_FIRST(&f->all)))
+        end(l);
+}
+
+void event_feed_free(struct event_feed *f)
+{
+    free(f);
+}
+
+/* Who has left is noticed at the next beat; one who comes need not wait for that.  How many
+ * of this app are left. */
+static size_t drop_gone(struct event_feed *f, const char *app_code)
+{
+    struct listener *l, *next;
+    size_t n = 0;
+
+    for (l = TAILQ_FIRST(&f->all); l; l = next) {
+        next = TAILQ_NEXT(l, link);
+        if (http_is_gone(l->call->req))
+            end(l);
+        else
+            n += !strcmp(l->call->app->code, app_code);
+    }
+    return n;
+}
+
+void event_feed_drop(struct event_feed *f, const char *app_code)
+{
+    struct listener *l, *next;
+
+    for (l = TAILQ_FIRST(&f->all); l; l = next) {
+        next = TAILQ_NEXT(l, link);
+        if (!strcmp(l->call->app->code, app_code))
+            end(l);
+    }
+}
+
+/* From where it is to be told; what is too far back, or was never there, is a gap. */
+static bool begin(struct listener *l, int64_t after)
+{
+    int64_t last = events_last(l->feed->parts.events);
+    char text[64];
+    int n = snprintf(text, sizeof(text), "retry: %d\nid: %lld\n\n", RETRY_MS,
+                     (long long)(after < 0 ? last : after));
+
+    http_sse_begin(l->call->req);
+    l->last = l->shown = after < 0 ? last : after;
+    if (!http_stream_send(l->call->req, text, (size_t)n))
+        return false;
+    if (l->last > last)
+        return tell_gap(l, last);
+    return last - l->last <= FEED_RESUME_MAX || tell_gap(l, last - FEED_RESUME_MAX);
+}
+
+static int check_room(struct event_feed *f, const char *app_code, struct err *err)
+{
+    if (drop_gone(f, app_code) >= FEED_APP_MAX)
+        return err_set(err, ERR_CONFLICT, "%d streams of app %s are open already: end one first",
+                       FEED_APP_MAX, app_code);
+    if (f->n >= FEED_MAX)
+        return err_set(err, ERR_UNAVAILABLE, "%d listen to events already", FEED_MAX);
+    return 0;
+}
+
+void event_feed_add(struct event_feed *f, struct call *c, const struct event_sight *s,
+                    int64_t after)
+{
+    struct listener *l;
+    struct err err = call_stopping;
+
+    if (f->is_stopped || check_room(f, c->app->code, &err)) {
+        call_fail(c, &err);
+        return;
+    }
+    l = xalloc(sizeof(*l));
+    *l = (struct listener){ .feed = f, .call = c, .sight = *s };
+    l->open_until_ms = loop_now_ms(f->parts.loop) + FEED_OPEN_MS;
+    timer_init(&l->timer, on_timer, l);
+    TAILQ_INSERT_TAIL(&f->all, l, link);
+    f->n++;
+    call_stream(c);
+    if (begin(l, after))
+        read_on(l);
+    else
+        end(l);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* task_state.c - GSE's get_task_state: which agents are done with a task, and how.
+ *
+ * An agent that has several items of it is as the worst of them; one that is asked for and
+ * has none counts as failed: nothing will ever come of it there. */
+#include <string.h>
+
+#include "api/api_in.h"
+#include "api/handlers.h"
+#include "api/task_seen.h"
+#include "model/agent_info.h"
+
+/* From good to bad. */
+enum verdict { NO_VERDICT, DONE, OFFLINE, TIMED_OUT, FAILED, PENDING, VERDICTS };
+
+struct party { /* of the task */
+    const char *id;
+    enum verdict verdict;
+};
+
+struct tally {
+    struct call *call;
+    struct map by_name; /* struct party, by agent id and as the caller spelled it */
+    struct party *parties;
+    size_t n;
+    struct list lists[VERDICTS]; /* struct agent_ref */
+};
+
+static enum verdict verdict_of(int64_t code)
+{
+    if (code == CODE_OK)
+        return DONE;
+    if (code == CODE_WAITING)
+        return PENDING;
+    if (code == CODE_OFFLINE)
+        return OFFLINE;
+    return code == CODE_DEADLINE || code == CODE_TIMEOUT ? TIMED_OUT : FAILED;
+}
+
+/* ---- who is in the task */
+
+/* What stands before ":namespace:name" in a key; NULL: it is no such key. */
+static const char *spelled_in(const struct tally *t, const struct task_item *item)
+{
+    size_t n = strcspn(item->key, "\n"), space = strlen(item->space);
+    size_t tail = space + strlen(item->name) + 2;
+    const char *end = item->key + (n > tail ? n - tail : 0);
+
+    if (n <= tail || *end != ':' || strncmp(end + 1, item->space, space) != 0)
+        return NULL;
+    return arena_memdup(t->call->arena, item->key, (size_t)(end - item->key));
+}
+
+static struct party *party_get(struct tally *t, const char *agent, const char *spelled)
+{
+    const char *id = agent ? agent : spelled;
+    struct party *p = map_find_str(&t->by_name, id);
+
+    if (!p) {
+        p = &t->parties[t->n++];
+        p->id = id;
+        map_put_str(&t->by_name, id, p);
+    }
+    if (spelled && !map_find_str(&t->by_name, spelled))
+        map_put_str(&t->by_name, spelled, p);
+    return p;
+}
+
+static void add_item(struct tally *t, const struct task_item *item)
+{
+    const char *agent = item->agent && *item->agent ? item->agent : NULL;
+    const char *spelled = spelled_in(t, item);
+    enum verdict v = verdict_of(item->code);
+    struct party *p;
+
+    if (!agent && !spelled)
+        return;
+    p = party_get(t, agent, spelled);
+    if (v > p->verdict)
+        p->verdict = v;
+}
+
+/* ---- who is asked for */
+
+static void add_agent(struct tally *t, const char *id, enum verdict v)
+{
+    struct agent_ref *refs = t->lists[v].items;
+
+    refs[t->lists[v].n++].id = id;
+}
+
+static const struct party *find_party(const struct tally *t, const char *id)
+{
+    const struct party *p = map_find_str(&t->by_name, id);
+    const struct fleet_host *h = p ? NULL : fleet_find(t->call->api->parts.fleet, id);
+
+    return h ? map_find_str(&t->by_name, h->agent_id) : p;
+}
+
+static void add_asked(struct tally *t, const struct list *asked)
+{
+    const struct agent_ref *refs = asked->items;
+    struct map seen = { 0 };
+
+    for (size_t i = 0; i < asked->n; i++) {
+        const struct party *p = find_party(t, refs[i].id);
+
+        if (!map_put_str(&seen, refs[i].id, t))
+            add_agent(t, refs[i].id, p ? p->verdict : FAILED);
+    }
+    map_free(&seen);
+}
+
+static void add_all(struct tally *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        add_agent(t, t->parties[i].id, t->parties[i].verdict);
+}
+
+/* ---- the whole */
+
+static const char *state_of(const struct tally *t)
+{
+    const struct list *l = t->lists;
+    size_t ended = l[DONE].n + l[OFFLINE].n + l[TIMED_OUT].n + l[FAILED].n;
+
+    if (l[PENDING].n)
+        return ended ? "executing" : "pending";
+    if (l[FAILED].n || l[OFFLINE].n)
+        return "failed";
+    return l[TIMED_OUT].n ? "timeout" : "successed";
+}
+
+static struct task_state_view view_of(const struct tally *t)
+{
+    return (struct task_state_view){ {
+        .state = state_of(t),
+        .done = t->lists[DONE],
+        .timed_out = t->lists[TIMED_OUT],
+        .failed = t->lists[FAILED],
+        .pending = t->lists[PENDING],
+        .offline = t->lists[OFFLINE],
+    } };
+}
+
+static void on_task(struct call *c, const struct task_info *task)
+{
+    const struct task_state_ask *ask = c->ask;
+    size_t most = ask->agents.n ? ask->agents.n : task->n;
+    struct tally t = { .call = c };
+    struct task_state_view view;
+
+    t.parties = arena_alloc(c->arena, task->n * sizeof(*t.parties));
+    for (int v = 0; v < VERDICTS; v++)
+        t.lists[v].items = arena_alloc(c->arena, most * sizeof(struct agent_ref));
+    for (size_t i = 0; i < task->n; i++)
+        add_item(&t, &task->items[i]);
+    if (ask->agents.n)
+        add_asked(&t, &ask->agents);
+    else
+        add_all(&t);
+    map_free(&t.by_name);
+    view = view_of(&t);
+    call_finish(c, &task_state_view_shape, &view);
+}
+
+void task_state_get(struct call *c)
+{
+    const struct task_state_ask *ask = c->ask;
+
+    task_seen(c, ask->task_id, on_task);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* v1_events.c - /v1 of what happened: pages from the store, and the stream. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_in.h"
+#include "api/event_feed.h"
+#include "api/handlers.h"
+#include "base/mem.h"
+
+/* How often the store is asked for one page of ours, where little of its own may be seen; and
+ * how many bytes of text a page has at most, and one event more. */
+enum { LOOKS_MAX = 10, LOOK_ROWS = 1000, PAGE_BYTES = 1024 * 1024 };
+
+struct listing {
+    struct call *call;
+    const struct event_ask *ask;
+    struct event_sight sight;
+    struct event_view *views;
+    size_t n, bytes;
+    int64_t at; /* where to go on */
+    int looks;
+};
+
+static void look(struct listing *l);
+
+/* The rows go with their call: what is shown is copied. */
+static void add_view(struct listing *l, const struct event_row *row)
+{
+    struct arena *a = l->call->arena;
+    struct event_view v = event_seen(row), *to = &l->views[l->n++];
+
+    shape_copy(&event_view_shape, &v, a, to);
+    l->bytes += strlen(v.text);
+}
+
+/* Up to where the page is full; where that is before the end of the rows it is said. */
+static bool take_rows(struct listing *l, const struct event_page_got *got)
+{
+    const struct event_row *rows = got->rows.items;
+
+    for (size_t i = 0; i < got->rows.n; i++) {
+        if (!event_sight_has(&l->sight, &rows[i]))
+            continue;
+        if (l->n == (size_t)l->ask->limit || l->bytes >= PAGE_BYTES)
+            return false;
+        add_view(l, &rows[i]);
+        l->at = rows[i].seq;
+    }
+    l->at = got->reached;
+    return true;
+}
+
+static void finish(struct listing *l, int64_t last, bool is_end)
+{
+    const struct event_page page = {
+        { l->views, l->n },
+        is_end ? "" : arena_printf(l->call->arena, "%lld", (long long)l->at),
+        last,
+    };
+
+    call_finish(l->call, &event_page_shape, &page);
+}
+
+static void on_page(void *arg, struct store_call *s)
+{
+    struct listing *l = arg;
+    const struct event_page_got *got = s->out;
+
+    if (s->failed)
+        call_fail(l->call, &s->err);
+    else if (l->call->api->is_stopping)
+        call_fail(l->call, &call_stopping);
+    else if (!take_rows(l, got))
+        finish(l, got->last, false);
+    else if (got->is_end || l->looks == LOOKS_MAX)
+        finish(l, got->last, got->is_end);
+    else if (l->n == (size_t)l->ask->limit)
+        finish(l, got->last, false);
+    else
+        look(l);
+    store_call_free(s);
+}
+
+/* An app that sees only some of them gets them out of many. */
+static int64_t rows_of(const struct listing *l)
+{
+    return app_has_limits(&l->call->app->permissions) ? LOOK_ROWS : l->ask->limit;
+}
+
+static void look(struct listing *l)
+{
+    const struct event_ask *ask = l->ask;
+    struct store_call *s = store_call_new(&store_event_page, on_page, l);
+    struct event_page_ask *in = arena_alloc(&s->arena, sizeof(*in));
+    bool is_newest = ask->order == EVENT_NEWEST_FIRST;
+    struct err err;
+
+    *in = (struct event_page_ask){
+        .is_newest_first = is_newest,
+        .above = is_newest || l->at < 0 ? 0 : l->at,
+        .below = is_newest && l->at >= 0 ? l->at : INT64_MAX,
+        .since_ms = ask->since_s * 1000,
+        .agent_id = l->sight.agent_id, /* the call outlives what it asks */
+        .space = l->sight.space,
+        .proc = l->sight.name,
+        .name = l->sight.event,
+        .limit = rows_of(l),
+    };
+    s->in = in;
+    l->looks++;
+    if (!store_submit(l->call->api->parts.store, s, &err))
+        return;
+    store_call_free(s);
+    call_fail(l->call, &err);
+}
+
+void v1_events(struct call *c)
+{
+    const struct event_ask *ask = c->ask;
+    struct listing *l = arena_alloc(c->arena, sizeof(*l));
+
+    *l = (struct listing){ .call = c, .ask = ask, .at = ask->after };
+    if (!event_sight_init(c, &ask->filter, &l->sight))
+        return;
+    l->views = arena_alloc(c->arena, (size_t)ask->limit * sizeof(*l->views));
+    look(l);
+}
+
+/* ---- the stream */
+
+/* What a client came back with; one that is no number of ours is as good as none. */
+static int64_t read_last_id(const struct call *c, int64_t otherwise)
+{
+    const char *text = http_head_find(&c->req->head, "Last-Event-ID");
+    char *end;
+    long long id;
+
+    if (!text || !*text)
+        return otherwise;
+    errno = 0;
+    id = strtoll(text, &end, 10);
+    return errno || *end || id < 0 ? otherwise : id;
+}
+
+void v1_event_stream(struct call *c)
+{
+    const struct event_stream_ask *ask = c->ask;
+    struct event_sight sight;
+
+    if (event_sight_init(c, &ask->filter, &sight))
+        event_feed_add(c->api->feed, c, &sight, read_last_id(c, ask->after));
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* v1_operate.c - POST /v1/operations: one operation on one process of several hosts. */
+#include <string.h>
+
+#include "api/api_in.h"
+#include "api/handlers.h"
+#include "api/hosts.h"
+#include "api/known.h"
+#include "api/targets.h"
+#include "model/code.h"
+#include "model/rules.h"
+#include "model/task.h"
+#include "model/wording.h"
+
+struct operation {
+    struct call *call;
+    const struct operation_ask *ask;
+    struct targets targets;
+    struct knowns knowns;
+};
+
+static bool has_spec(const struct operation *o)
+{
+    return o->ask->has_spec == PRESENCE_GIVEN;
+}
+
+/* What a host that the caller may see knows of the process stands in for what was not sent:
+ * results show some of it, and an operation that makes a process known sets its labels, so
+ * those go along.  Where we do not have a spec (it is the agent's to know), the agent uses its
+ * own. */
+static void fill_from_host(struct operation *o, const struct fleet_host *h,
+                           struct task_target *like)
+{
+    bool may_see = h && call_may_see(o->call, h);
+    const struct fleet_proc *p = may_see ? fleet_proc(h, o->ask->space, o->ask->name) : NULL;
+    const struct known *known;
+    struct err err;
+
+    if (p) {
+        known = known_read(&o->knowns, p->labels, has_spec(o) ? NULL : p->spec, &err);
+        if (!known) {
+            like->code = err.code;
+            like->text = arena_strdup(o->call->arena, err.text);
+            return;
+        }
+        like->meta.labels = known->labels;
+        if (!has_spec(o))
+            like->spec = &known->spec;
+    } else if (may_see && !has_spec(o)) {
+        like->code = CODE_NOT_REGISTERED;
+        like->text = "the host does not know how to run this process: send a spec";
+    }
+}
+
+static void add(struct operation *o, const struct fleet_host *h, const char *name)
+{
+    struct task_target like = {
+        .op = o->ask->op,
+        .meta = { .space = o->ask->space, .name = o->ask->name },
+        .spec = &o->ask->spec,
+        .text = "",
+    };
+
+    fill_from_host(o, h, &like);
+    targets_add(&o->targets, h,
+                arena_printf(o->call->arena, "%s:%s:%s", name, o->ask->space, o->ask->name), &like);
+}
+
+static void add_named(struct operation *o)
+{
+    const struct agent_ref *hosts = o->ask->hosts.items;
+
+    targets_init(&o->targets, o->call, o->ask->hosts.n);
+    for (size_t i = 0; i < o->ask->hosts.n; i++)
+        add(o, hosts_find(o->call, hosts[i].id), hosts[i].id);
+}
+
+/* All hosts that know the process and that the caller may see. */
+static void add_all(struct operation *o)
+{
+    size_t n = (size_t)fleet_totals(o->call->api->parts.fleet)->hosts;
+    const struct fleet_host *h = hosts_next_in(o->call, o->ask->space, "");
+
+    targets_init(&o->targets, o->call, n);
+    for (; h; h = hosts_next_in(o->call, o->ask->space, h->agent_id)) {
+        if (fleet_proc(h, o->ask->space, o->ask->name))
+            add(o, h, h->agent_id);
+    }
+}
+
+static void on_accepted(struct call *c, const char *task_id, size_t n)
+{
+    const struct operation_view view = { .task_id = task_id, .items = (int64_t)n };
+
+    call_finish(c, &operation_view_shape, &view);
+}
+
+/* ---- what it would be done to */
+
+/* Who is away now would be waited for or not; that is told by `online`. */
+static struct operation_target view_target(const struct call *c, const struct task_target *t)
+{
+    const struct fleet_host *h = t->agent ? fleet_find(c->api->parts.fleet, t->agent) : NULL;
+
+    return (struct operation_target){
+        .key = arena_memdup(c->arena, t->key, strcspn(t->key, "\n")),
+        .agent_id = h ? h->agent_id : "",
+        .ip = h ? h->ip : "",
+        .cloud_id = h ? h->cloud_id : 0,
+        .online = h && h->epoch,
+        .code = t->code,
+        .text = t->code ? wording_in(t->text, call_lang(c), c->arena) : "",
+    };
+}
+
+static void show_targets(struct operation *o)
+{
+    struct call *c = o->call;
+    size_t n = o->targets.n;
+    struct operation_target *targets = arena_alloc(c->arena, n * sizeof(*targets));
+    const struct operation_view view = {
+        .task_id = "", .items = (int64_t)n, .dry_run = true, .targets = { targets, n }
+    };
+
+    for (size_t i = 0; i < n; i++)
+        targets[i] = view_target(c, &o->targets.items[i]);
+    targets_done(&o->targets);
+    call_finish(c, &operation_view_shape, &view);
+}
+
+/* ---- all of it */
+
+static int check_targets(const struct operation *o, struct err *err)
+{
+    const struct operation_ask *ask = o->ask;
+    int64_t n = (int64_t)o->targets.n;
+
+    if (ask->has_expect == PRESENCE_GIVEN && n != ask->expect)
+        return err_set(err, ERR_CONFLICT,
+                       "expect: it is for %lld targets, and %lld were expected; nothing was done",
+                       (long long)n, (long long)ask->expect);
+    if (n > TARGETS_MAX)
+        return err_set(err, ERR_INVALID, "hosts: %lld know the process, %d at most; name them",
+                       (long long)n, TARGETS_MAX);
+    if (!n)
+        return err_set(err, ERR_NOT_FOUND,
+                       "process %s/%s: no host knows it; name the hosts and send a spec",
+                       ask->space, ask->name);
+    return 0;
+}
+
+static void go_on(struct operation *o)
+{
+    struct err err;
+
+    if (check_targets(o, &err)) {
+        targets_done(&o->targets);
+        call_fail(o->call, &err);
+    } else if (o->ask->dry_run) {
+        show_targets(o);
+    } else {
+        o->targets.idempotent = o->ask->idempotent;
+        targets_operate(&o->targets, on_accepted);
+    }
+}
+
+void v1_operate(struct call *c)
+{
+    struct operation o = { .call = c, .ask = c->ask };
+    const struct proc_spec *spec = has_spec(&o) ? &o.ask->spec : NULL;
+    struct err err;
+
+    if (targets_check(c, "", "namespace", o.ask->op, o.ask->space, spec, &err)) {
+        call_fail(c, &err);
+        return;
+    }
+    knowns_init(&o.knowns, c->arena);
+    if (o.ask->hosts.n)
+        add_named(&o);
+    else
+        add_all(&o);
+    knowns_done(&o.knowns);
+    go_on(&o);
+}

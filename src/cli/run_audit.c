@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* run_audit.c - who has changed what. */
+#include "base/mem.h"
+#include "cli/run.h"
+#include "cli/table.h"
+#include "model/audit.h"
+#include "model/duration.h"
+
+static const struct column columns[] = {
+    { TEXT_TIME, false },
+    { TEXT_APP, false },
+    { TEXT_USER, false },
+    { TEXT_FROM, false, .goes = 1 },
+    { TEXT_API, false },
+    { TEXT_CODE, false },
+    { TEXT_WHAT, false, .wraps = true },
+};
+
+/* What was asked for, what came of it if it failed, and the task if there is one. */
+static const char *what_of(struct arena *a, const struct audit_view *v)
+{
+    const char *what = v->what ? v->what : "";
+
+    if (v->code)
+        return arena_printf(a, "%s%s%s", v->message, *what ? " " : "", what);
+    return *v->task_id ? arena_printf(a, "%s %s", v->task_id, what) : what;
+}
+
+/* One that nobody has proven is marked. */
+static const char *user_of(struct arena *a, const struct audit_view *v)
+{
+    return *v->user && !v->user_proven ? arena_printf(a, "%s?", v->user) : v->user;
+}
+
+static void add_row(struct cli *cli, struct table *t, const struct audit_view *v)
+{
+    struct buf date = { 0 };
+
+    duration_put_date(&date, v->at_ms / 1000);
+    table_add(t, STYLE_PLAIN, buf_text(&date));
+    table_add(t, STYLE_PLAIN, v->app);
+    table_add(t, STYLE_PLAIN, user_of(&t->arena, v));
+    table_add(t, STYLE_PLAIN, v->from);
+    table_add(t, STYLE_PLAIN, arena_printf(&t->arena, "%s %s", v->method, v->route));
+    if (v->code)
+        table_add(t, STYLE_BAD, cli_count(cli, v->code));
+    else
+        table_add_text(t, STYLE_GOOD, cli->lang, TEXT_DONE);
+    table_add(t, STYLE_PLAIN, what_of(&t->arena, v));
+    buf_free(&date);
+}
+
+static const char *ago(struct cli *cli, enum option_id id, int64_t s)
+{
+    if (!args_has(&cli->args, id))
+        return NULL;
+    return cli_count(cli, clock_wall_ms(cli->clock) / 1000 - s);
+}
+
+int run_audit(struct cli *cli, struct err *err)
+{
+    const struct args *args = &cli->args;
+    const struct client_pair query[] = {
+        { "app", args->by },
+        { "user", args->user },
+        { "route", args->route },
+        { "since_s", ago(cli, OPTION_SINCE, args->since_s) },
+        { "until_s", ago(cli, OPTION_UNTIL, args->until_s) },
+        { "limit", args_has(args, OPTION_LINES) ? cli_count(cli, args->lines) : NULL },
+        { 0 },
+    };
+    struct audit_page_view page;
+    const struct audit_view *v;
+    struct table t;
+
+    if (cli_get(cli, "/v1/audit", query, CLI_GET_MS, &audit_page_view_shape, &cli->arena, &page,
+                err))
+        return -1;
+    if (cli->settings.json) {
+        cli_json(cli, &audit_page_view_shape, &page);
+        return CLI_OK;
+    }
+    if (!page.rows.n && !cli->settings.quiet)
+        out_line(&cli->out, TEXT_NO_AUDIT, NULL);
+    v = page.rows.items;
+    table_init(&t, columns, ARRAY_LEN(columns));
+    for (size_t i = page.rows.n; i-- > 0;)
+        add_row(cli, &t, &v[i]);
+    if (page.rows.n)
+        table_put(&t, &cli->out);
+    table_done(&t);
+    return CLI_OK;
+}

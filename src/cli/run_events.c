@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* run_events.c - what happened on hosts: events. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/ask.h"
+#include "cli/run.h"
+#include "cli/sse.h"
+#include "cli/views.h"
+#include "cli/width.h"
+#include "model/event.h"
+
+enum {
+    PAGE_ROWS = 1000,
+    LINES_USUAL = 100,
+    LINES_BEFORE = 10, /* of those that are there, before those that come */
+    LINES_MAX = 10000,
+    PAUSE_MS = 1000,
+    AWAY_MS = 60 * 1000,
+    SILENCE_MS = 45 * 1000, /* three beats of the server */
+};
+
+struct showing {
+    struct cli *cli;
+    struct event_ask ask;
+    struct sse sse;
+    int64_t heard_ms;
+    struct err err; /* of writing, or of what the server said */
+    sigset_t signals;
+};
+
+/* ---- one line ---- */
+
+static void put_time(struct showing *w, int64_t time_ms)
+{
+    char iso[TIME_TEXT_SIZE], text[32];
+
+    time_iso(time_ms + time_zone_offset_s(time_ms / 1000) * 1000, iso);
+    snprintf(text, sizeof(text), "%.10s %.8s", iso, iso + 11);
+    out_styled(&w->cli->out, STYLE_DIM, text);
+}
+
+static void put_word(struct showing *w, struct arena *a, const char *text)
+{
+    out_puts(&w->cli->out, "  ");
+    out_puts(&w->cli->out, width_clean(a, text));
+}
+
+/* A kind that we do not know is called by its own name. */
+static void put_kind(struct showing *w, struct arena *a, const struct event_view *e)
+{
+    const struct event_kind *k = event_kind_find(e->event);
+    struct out *out = &w->cli->out;
+
+    out_puts(out, "  ");
+    out_styled(out, k && k->is_trouble ? STYLE_BAD : STYLE_GOOD,
+               k ? k->text[w->cli->lang] : width_clean(a, e->event));
+    if (*e->text)
+        out_puts(out, w->cli->lang == LANG_ZH ? "：" : ": ");
+    out_puts(out, width_clean(a, e->text));
+    out_puts(out, "\n");
+}
+
+static void put_line(struct showing *w, const struct event_view *e)
+{
+    struct arena a = { 0 };
+    const char *host = views_host(&a, e->agent_id, e->cloud_id, e->ip);
+
+    put_time(w, e->time_ms);
+    put_word(w, &a, *host ? host : text_get(w->cli->lang, TEXT_EVENT_SERVER));
+    if (*e->space || *e->name)
+        put_word(w, &a, arena_printf(&a, "%s/%s", e->space, e->name));
+    put_kind(w, &a, e);
+    arena_free(&a);
+}
+
+static void put_event(struct showing *w, const struct event_view *e)
+{
+    if (w->cli->settings.json)
+        cli_json(w->cli, &event_view_shape, e);
+    else
+        put_line(w, e);
+}
+
+/* ---- those that are there ---- */
+
+static int64_t lines_of(const struct args *args)
+{
+    if (args_has(args, OPTION_LINES))
+        return args->lines > 0 && args->lines < LINES_MAX ? args->lines : LINES_MAX;
+    if (args_has(args, OPTION_SINCE))
+        return LINES_MAX;
+    return args->follow ? LINES_BEFORE : LINES_USUAL;
+}
+
+static int get_page(struct showing *w, const char *after, int64_t limit, struct event_page *ret,
+                    struct err *err)
+{
+    const struct event_filter *f = &w->ask.filter;
+    struct cli *cli = w->cli;
+    const struct client_pair query[] = {
+        { "host", f->host },
+        { "namespace", f->space },
+        { "since_s", w->ask.since_s ? cli_count(cli, w->ask.since_s) : "" },
+        { "limit", cli_count(cli, limit < PAGE_ROWS ? limit : PAGE_ROWS) },
+        { "after", after },
+        { 0 },
+    };
+
+    return cli_get(cli, "/v1/events", query, CLI_GET_MS, &event_page_shape, &cli->arena, ret, err);
+}
+
+/* The newest of them, newest first; `last` is as of the first page. */
+static int get_all(struct showing *w, struct event_page *ret, struct err *err)
+{
+    size_t want = (size_t)lines_of(&w->cli->args);
+    struct event_view *all = arena_alloc(&w->cli->arena, want * sizeof(*all));
+    struct event_page page = { .next = "" };
+    size_t n = 0;
+
+    *ret = (struct event_page){ { all, 0 }, "", -1 };
+    do {
+        if (get_page(w, page.next, (int64_t)(want - n), &page, err))
+            return -1;
+        if (ret->last < 0)
+            ret->last = page.last;
+        for (size_t i = 0; i < page.events.n && n < want; i++)
+            all[n++] = ((const struct event_view *)page.events.items)[i];
+    } while (*page.next && n < want);
+    ret->events.n = n;
+    ret->next = page.next;
+    return 0;
+}
+
+static void put_all(struct showing *w, const struct event_page *page)
+{
+    const struct event_view *e = page->events.items;
+
+    for (size_t i = page->events.n; i > 0; i--)
+        put_event(w, &e[i - 1]);
+}
+
+/* ---- those that come ---- */
+
+static bool on_event(void *arg, const char *name, const char *data)
+{
+    struct showing *w = arg;
+    struct arena a = { 0 };
+    struct event_view e;
+    bool is_good = true;
+
+    if (!strcmp(name, "gap")) {
+        out_line(w->cli->settings.json ? &w->cli->side : &w->cli->out, TEXT_EVENT_GAP, NULL);
+        is_good = out_flush(&w->cli->side, &w->err) == 0;
+    } else if (!*name) {
+        is_good = shape_read(&event_view_shape, data, strlen(data), 0, &a, &e, &w->err) == 0;
+        if (is_good)
+            put_event(w, &e);
+    }
+    arena_free(&a);
+    return is_good && out_flush(&w->cli->out, &w->err) == 0;
+}
+
+static bool on_bytes(void *arg, const char *bytes, size_t n)
+{
+    struct showing *w = arg;
+
+    w->heard_ms = clock_mono_ms(w->cli->clock);
+    return sse_read(&w->sse, bytes, n);
+}
+
+/* One connection, to its end.  -1: there is no sense in another. */
+static int listen_once(struct showing *w, struct err *err)
+{
+    const struct event_filter *f = &w->ask.filter;
+    const struct client_pair query[] = { { "host", f->host }, { "namespace", f->space }, { 0 } };
+    const struct client_sink sink = { on_bytes, w, SILENCE_MS };
+    struct err trouble = { 0 };
+    int bad;
+
+    sse_again(&w->sse);
+    bad = cli_stream(w->cli, "/v1/events/stream", query, w->sse.id, &sink, &trouble);
+    if (w->err.code) {
+        *err = w->err;
+        return -1;
+    }
+    if (!bad || cli_is_interrupted())
+        return 0;
+    if (trouble.code == ERR_UNAVAILABLE && clock_mono_ms(w->cli->clock) - w->heard_ms < AWAY_MS)
+        return 0;
+    *err = trouble;
+    return -1;
+}
+
+/* The signal that came meanwhile, 0 if none did. */
+static int rest(const struct showing *w, int64_t ms)
+{
+    const struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
+    int number;
+
+    do {
+        number = sigtimedwait(&w->signals, NULL, &time);
+    } while (number < 0 && errno == EINTR);
+    return number > 0 ? number : 0;
+}
+
+/* Until it is interrupted, which is how it ends well. */
+static int follow(struct showing *w, int64_t last, struct err *err)
+{
+    sigset_t old;
+    int bad = 0, number = 0;
+
+    sse_init(&w->sse, on_event, w);
+    snprintf(w->sse.id, sizeof(w->sse.id), "%lld", (long long)last);
+    w->heard_ms = clock_mono_ms(w->cli->clock);
+    sigemptyset(&w->signals);
+    sigaddset(&w->signals, SIGINT);
+    sigaddset(&w->signals, SIGTERM);
+    sigprocmask(SIG_BLOCK, &w->signals, &old); /* of this thread; cannot fail */
+    while (!bad && !number) {
+        bad = listen_once(w, err);
+        number = rest(w, bad ? 0 : PAUSE_MS);
+    }
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    sse_done(&w->sse);
+    return number ? CLI_OK : -1;
+}
+
+int run_events(struct cli *cli, struct err *err)
+{
+    struct showing w = { .cli = cli };
+    int64_t now_s = clock_wall_ms(cli->clock) / 1000;
+    struct event_page page;
+
+    if (ask_events(&cli->args, cli->lang, now_s, &cli->arena, &w.ask, err) ||
+        get_all(&w, &page, err))
+        return -1;
+    if (cli->settings.json && !cli->args.follow) {
+        cli_json(cli, &event_page_shape, &page);
+        return CLI_OK;
+    }
+    put_all(&w, &page);
+    if (!page.events.n && !cli->args.follow && !cli->settings.quiet)
+        out_line(&cli->out, TEXT_NO_EVENTS, NULL);
+    if (!cli->args.follow)
+        return CLI_OK;
+    return out_flush(&cli->out, err) ? -1 : follow(&w, page.last, err);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* upgrade.h - GSE's upgrade_to_agent_id: hosts that were known by their address are to be
+ * known by their agent's id. */
+#ifndef MODEL_UPGRADE_H
+#define MODEL_UPGRADE_H
+
+#include <stdint.h>
+
+#include "wire/shape.h"
+
+struct upgrade_host {
+    const char *ip, *agent_id;
+    int64_t cloud_id;
+};
+
+struct upgrade_ask {
+    struct list hosts; /* struct upgrade_host */
+};
+
+struct upgrade_view {
+    struct list success, failed; /* struct agent_ref: "cloud:ip" */
+};
+
+extern const struct shape upgrade_ask_shape, upgrade_view_shape;
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* groups.h - what the processes of a namespace may use together on a host (model/group.h), as
+ * clients have set it.
+ *
+ * It is in the store before its caller hears of it, and in memory for those who ask.  Its
+ * agent is told when it is connected, again until it has it in its journal, and with each
+ * session until then. */
+#ifndef SERVER_GROUPS_H
+#define SERVER_GROUPS_H
+
+#include "base/log.h"
+#include "base/loop.h"
+#include "link/group.h"
+#include "model/group.h"
+#include "server/fleet.h"
+#include "store/store.h"
+
+struct groups;
+
+/* As agents_send(). */
+typedef void groups_send_fn(void *arg, const char *agent, int64_t epoch, unsigned type,
+                            const struct shape *s, const void *message);
+
+struct groups *groups_new(struct loop *loop, struct log *log, struct store *store,
+                          const struct fleet *fleet, groups_send_fn *send, void *arg);
+void groups_free(struct groups *g);                 /* NULL is fine; before the store is closed */
+int groups_load(struct groups *g, struct err *err); /* blocks; once, before the loop runs */
+
+enum { GROUPS_HOST_MAX = 256 }; /* of one host */
+
+struct groups_agent {
+    const char *id;
+};
+
+struct groups_ask {
+    const char *space;  /* by which they are asked for later */
+    struct list groups; /* struct proc_group, each id once */
+    struct list agents; /* struct groups_agent, each once */
+};
+
+/* `fn` is called once, later, unless the groups are freed first; with a failure nothing was
+ * set.  What the ask points to is copied. */
+typedef void groups_set_fn(void *arg, const struct err *failure);
+void groups_set(struct groups *g, const struct groups_ask *ask, groups_set_fn *fn, void *arg);
+
+/* Whether the host would not have too many with these (struct proc_group, each id once). */
+bool groups_fit(const struct groups *g, const char *agent, const struct list *groups);
+
+/* Those of a host that were set under this namespace; in the arena. */
+struct list groups_of(const struct groups *g, const char *agent, const char *space,
+                      struct arena *a);
+
+void groups_forget(struct groups *g, const char *agent); /* it was removed; g NULL is fine */
+
+/* For the sessions: the fleet knows of it already. */
+void groups_on_session(struct groups *g, const char *agent);
+void groups_on_taken(struct groups *g, const char *agent, const struct message_group_ref *m);
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* pushes.c - see pushes.h. */
+#include "server/pushes.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/sys.h"
+#include "base/utf8.h"
+#include "model/code.h"
+
+enum {
+    RESEND_MS = 5 * 1000,
+    RETRY_MS = 30 * 1000,
+    DEADLINE_MS = 600 * 1000, /* an operation on the process may have to end first */
+    ID_SIZE = 48,
+    PER_MS = 20, /* an update may be for all hosts; others have things to do, too */
+};
+
+static const char prefix[] = "PUSH:";
+
+struct push {
+    struct pushes *all;
+    char id[ID_SIZE]; /* the task's, for the agent: another for each time */
+    char *key;        /* agent, namespace and name, a line each */
+    char *agent, *space, *name;
+    int64_t epoch, op;
+    int64_t said_ms; /* fleet_proc.said_ms of what is told */
+    bool is_taken;
+    struct timer timer; /* for the next time it is sent */
+    TAILQ_ENTRY(push) link;
+};
+
+struct pushes {
+    struct loop *loop;
+    struct log *log;
+    struct fleet *fleet;
+    pushes_send_fn *send;
+    void *arg;
+    TAILQ_HEAD(, push) out;
+    int64_t n_out;
+    struct map by_id, by_key; /* one of each process */
+    uint64_t counter;
+};
+
+static void drop(struct push *u)
+{
+    struct pushes *p = u->all;
+
+    timer_stop(p->loop, &u->timer);
+    TAILQ_REMOVE(&p->out, u, link);
+    p->n_out--;
+    map_del_str(&p->by_id, u->id);
+    map_del_str(&p->by_key, u->key);
+    free(u->key);
+    free(u->agent);
+    free(u->space);
+    free(u->name);
+    free(u);
+}
+
+/* ---- on its way */
+
+/* With a number of its own the agent does not take it for one that it has done. */
+static void draw_id(struct push *u)
+{
+    struct pushes *p = u->all;
+    uint64_t random;
+
+    if (*u->id)
+        map_del_str(&p->by_id, u->id);
+    sys_random(&random, sizeof(random));
+    snprintf(u->id, sizeof(u->id), "%s%016" PRIx64 ":%" PRIu64, prefix, random, ++p->counter);
+    map_put_str(&p->by_id, u->id, u);
+}
+
+static const struct fleet_proc *find_proc(const struct push *u)
+{
+    const struct fleet_host *h = fleet_find(u->all->fleet, u->agent);
+
+    return h && h->epoch == u->epoch ? fleet_proc(h, u->space, u->name) : NULL;
+}
+
+static int fill(const struct push *u, const struct fleet_proc *proc, struct arena *a,
+                struct message_command *ret, struct err *err)
+{
+    shape_defaults(&message_command_shape, ret);
+    ret->task = u->id;
+    ret->op = u->op;
+    ret->deadline_ms = loop_now_ms(u->all->loop) + DEADLINE_MS;
+    ret->meta.space = u->space;
+    ret->meta.name = u->name;
+    ret->only_if_hosted = u->op == PROC_OP_HOST;
+    if (u->op != PROC_OP_HOST)
+        return 0;
+    return shape_read(&proc_spec_shape, proc->spec, strlen(proc->spec), 0, a, &ret->spec, err);
+}
+
+static void fail_for_good(struct push *u, int64_t code, const char *text)
+{
+    struct pushes *p = u->all;
+    char trouble[600];
+
+    snprintf(trouble, sizeof(trouble), "its host does not take what was registered: %lld, %s",
+             (long long)code, text);
+    trouble[utf8_whole(trouble, strlen(trouble))] = '\0'; /* it may be cut */
+    LOG(p->log, LOG_ERROR, "an agent does not take what was registered", log_str("agent", u->agent),
+        log_str("namespace", u->space), log_str("name", u->name), log_int("op", u->op),
+        log_int("code", code), log_str("why", text));
+    fleet_settle(p->fleet, u->agent, u->space, u->name, u->said_ms, trouble);
+    drop(u);
+}
+
+/* Of what was changed meanwhile another push tells. */
+static void send_push(struct push *u)
+{
+    struct pushes *p = u->all;
+    const struct fleet_proc *proc = find_proc(u);
+    struct message_command m;
+    struct arena a = { 0 };
+    struct err err;
+
+    if (!proc || !proc->is_behind || proc->said_ms != u->said_ms) {
+        drop(u);
+        return;
+    }
+    if (fill(u, proc, &a, &m, &err)) {
+        fail_for_good(u, err.code, err.text);
+    } else {
+        timer_set(p->loop, &u->timer, RESEND_MS);
+        p->send(p->arg, u->agent, u->epoch, MESSAGE_COMMAND, &message_command_shape, &m);
+    }
+    arena_free(&a);
+}
+
+/* Taken, it is the agent's to tell of; but not when that is gone. */
+static void on_timer(void *arg)
+{
+    struct push *u = arg;
+
+    if (u->is_taken && find_proc(u))
+        timer_set(u->all->loop, &u->timer, RESEND_MS);
+    else
+        send_push(u);
+}
+
+static struct push *push_new(struct pushes *p, const struct fleet_host *h,
+                             const struct fleet_proc *proc, char *key)
+{
+    struct push *u = xalloc(sizeof(*u));
+
+    u->all = p;
+    u->key = key;
+    u->agent = xstrdup(h->agent_id);
+    u->space = xstrdup(proc->space);
+    u->name = xstrdup(proc->name);
+    u->epoch = h->epoch;
+    u->said_ms = proc->said_ms;
+    u->op = proc->registry == FLEET_UNREGISTERED ? PROC_OP_UNHOST : PROC_OP_HOST;
+    TAILQ_INSERT_TAIL(&p->out, u, link);
+    p->n_out++;
+    map_put_str(&p->by_key, u->key, u);
+    draw_id(u);
+    timer_init(&u->timer, on_timer, u);
+    return u;
+}
+
+/* Sent a moment later: the fleet is in the middle of something. */
+static void on_behind(void *arg, const struct fleet_host *h, const struct fleet_proc *proc)
+{
+    struct pushes *p = arg;
+    char *key = xprintf("%s\n%s\n%s", h->agent_id, proc->space, proc->name);
+    struct push *u = map_find_str(&p->by_key, key);
+
+    if (u && u->epoch == h->epoch && u->said_ms == proc->said_ms) {
+        free(key);
+        return;
+    }
+    if (u)
+        drop(u);
+    u = push_new(p, h, proc, key);
+    timer_set(p->loop, &u->timer, (p->n_out - 1) / PER_MS);
+}
+
+/* ---- what became of it */
+
+/* These are no fault of the spec. */
+static bool is_for_now(int64_t code)
+{
+    return code == CODE_SYSTEM || code == CODE_SPACE || code == CODE_DEADLINE ||
+           code == CODE_TIMEOUT || code == CODE_LOCKED || code == CODE_CANCELLED;
+}
+
+static void on_result(struct push *u, const struct message_result *m)
+{
+    struct pushes *p = u->all;
+
+    if (m->code == CODE_OK) {
+        fleet_settle(p->fleet, u->agent, u->space, u->name, u->said_ms, NULL);
+        drop(u);
+    } else if (m->code == CODE_NOT_REGISTERED) {
+        drop(u); /* it is hosted no more; told when it is again */
+    } else if (is_for_now(m->code)) {
+        draw_id(u);
+        u->is_taken = false;
+        timer_set(p->loop, &u->timer, RETRY_MS);
+    } else {
+        fail_for_good(u, m->code, m->text);
+    }
+}
+
+/* What we do not know is of before our start: told anew, it is not waited for. */
+bool pushes_on_message(struct pushes *p, const char *agent, int64_t epoch, unsigned type,
+                       const void *message)
+{
+    const struct message_result *result = message;
+    const struct message_ref *ref = message;
+    bool is_result = type == MESSAGE_RESULT;
+    const char *task = is_result ? result->task : ref->task;
+    struct message_ref stored;
+    struct push *u;
+
+    if (strncmp(task, prefix, strlen(prefix)) != 0)
+        return false;
+    u = map_find_str(&p->by_id, task);
+    if (u && strcmp(u->agent, agent) != 0)
+        return true;
+    if (!is_result) {
+        if (u)
+            u->is_taken = true;
+        return true;
+    }
+    stored = (struct message_ref){ task, result->item };
+    p->send(p->arg, agent, epoch, MESSAGE_STORED, &message_ref_shape, &stored);
+    if (u)
+        on_result(u, result);
+    return true;
+}
+
+/* ---- life */
+
+struct pushes *pushes_new(struct loop *loop, struct log *log, struct fleet *fleet,
+                          pushes_send_fn *send_fn, void *arg)
+{
+    struct pushes *p = xalloc(sizeof(*p));
+
+    p->loop = loop;
+    p->log = log;
+    p->fleet = fleet;
+    p->send = send_fn;
+    p->arg = arg;
+    TAILQ_INIT(&p->out);
+    fleet_on_behind(fleet, on_behind, p);
+    return p;
+}
+
+void pushes_free(struct pushes *p)
+{
+    if (!p)
+        return;
+    fleet_on_behind(p->fleet, NULL, NULL);
+    while (!TAILQ_EMPTY(&p->out))
+        drop(TAILQ_FIRST(&p->out));
+    map_free(&p->by_id);
+    map_free(&p->by_key);
+    free(p);
+}

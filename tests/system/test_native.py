@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""Holdfast's own API with real programs: tasks that are cancelled, requests that come twice."""
+import base64
+import json
+
+import pytest
+
+from daemon import Daemon
+from holdfast import wait_until
+from installation import Installation
+
+CANCELLED = 826
+
+
+class World:
+    def __init__(self, holdfast, folder):
+        self.holdfast, self.home = holdfast, Installation(holdfast, folder)
+        self.agent = self.home.add_agent()
+        self.daemon = Daemon(folder / "daemon", "daemon")
+        self.env = {"HOME": folder, "XDG_CONFIG_HOME": "", "LC_ALL": "C", "TZ": "UTC"}
+
+    def cli(self, *args):
+        p = self.holdfast.run("holdfast", *args, "--socket", self.home.data / "admin.sock", env=self.env)
+        p.code = p.process.returncode
+        return p
+
+    def task(self, task, query=""):
+        return self.home.v1("GET", f"/v1/tasks/{task}{query}")
+
+    def post(self, path, body, key, status=200):
+        word = base64.b64encode(f"{self.home.code}:{self.home.secret}".encode()).decode()
+        got, headers, answer = self.home.call("POST", path, body, {"Authorization": "Basic " + word,
+                                                                   "Idempotency-Key": key})
+        assert got == status, answer
+        return headers, answer
+
+    def reload(self, word):
+        """A reload whose effect can be seen, as the native API has it."""
+        return self.reload_by(f"./effect.sh {word}")
+
+    def reload_by(self, command):
+        request = self.daemon.request(self.agent.ip, 8)
+        request["spec"]["control"]["reload_cmd"] = command
+        return {"operation": "reload", "namespace": "gse", "name": request["meta"]["name"],
+                "hosts": [self.agent.ip], "spec": request["spec"]}
+
+    def effects(self):
+        path = self.daemon.folder / "effects"
+        return path.read_text(encoding="ascii").split() if path.exists() else []
+
+
+@pytest.fixture
+def world(holdfast, tmp_path):
+    w = World(holdfast, tmp_path)
+    w.daemon.script("effect.sh", "echo $1 >> effects")
+    w.daemon.script("hold.sh", "touch held; while [ ! -e go ]; do sleep 0.05; done")
+    yield w
+    w.daemon.end()
+
+
+def test_what_waits_is_cancelled_and_what_runs_goes_on(world):
+    assert world.home.do(world.daemon.request(world.agent.ip, 0, start_check_secs=1))["error_code"] == 0
+    first = world.home.v1("POST", "/v1/operations", world.reload_by("./hold.sh"))["task_id"]
+    wait_until((world.daemon.folder / "held").exists, "the first runs, until it may go on")
+    second = world.home.v1("POST", "/v1/operations", world.reload("second"))["task_id"]
+    p = world.cli("task", "cancel", second)
+    assert p.code == 0 and f"task {second}: cancelled" in p.out and "go on" not in p.out, p.out + p.err
+    ended = wait_until(lambda: world.task(second) if world.task(second)["left"] == 0 else None, "it ends")
+    assert [i["code"] for i in ended["items"]] == [CANCELLED] and not ended["items"][0]["changed"]
+    assert ended["codes"] == [{"code": CANCELLED, "count": 1, "name": "CANCELLED", "text": "cancelled"}]
+    assert world.task(first)["left"] == 1, "it was not waited for"
+    assert world.home.v1("POST", "/v1/tasks/cancel", {"task_id": first})["cancelled_ms"] > 0
+    (world.daemon.folder / "go").touch()
+    assert next(iter(world.home.result(first).values()))["error_code"] == 0, "it had begun"
+    assert world.effects() == []
+    rows = json.loads(world.cli("task", "list", "--json").out)["tasks"]
+    assert [r["task_id"] for r in rows][:2] == [second, first] and rows[0]["failed"] == 1
+    assert second in world.cli("task", "show", second, "--failed").out
+    assert "826 CANCELLED" in world.cli("task", second).out
+    assert (rows[0]["cancelled"], rows[1]["cancelled"]) == (1, 0)
+    states = {line.split()[0]: line for line in world.cli("task", "list").out.splitlines()}
+    assert states[second].endswith("cancelled") and states[first].endswith("done"), "as it became of them"
+    said = world.cli("task", first).out
+    assert "it was to be cancelled 20" in said and "0 of 1 ended by that" in said
+    assert f" by {world.home.code}" in said
+
+
+def test_a_cancelled_task_is_not_run_by_an_agent_that_comes_later(world):
+    world.agent.kill()
+    wait_until(lambda: not world.home.online(world.agent.ip), "the agent is gone")
+    task = world.home.v1("POST", "/v1/operations", world.reload("late"))["task_id"]
+    view = world.home.v1("POST", "/v1/tasks/cancel", {"task_id": task})
+    assert [i["code"] for i in view["items"]] == [CANCELLED]
+    world.home.kill()
+    world.home.start()
+    world.agent.start()
+    world.agent.wait_online()
+    assert world.home.do(world.daemon.request(world.agent.ip, 2))["error_code"] in (0, 829)
+    assert [i["code"] for i in world.task(task)["items"]] == [CANCELLED]
+    assert world.effects() == []
+
+
+def test_a_request_with_a_key_is_done_once_even_if_the_server_dies(world):
+    assert world.home.do(world.daemon.request(world.agent.ip, 0, start_check_secs=1))["error_code"] == 0
+    body = world.reload("once")
+    headers, first = world.post("/v1/operations", body, "key-1")
+    assert "Idempotent-Replayed" not in headers
+    world.home.result(first["task_id"])
+    world.home.kill()
+    world.home.start()
+    headers, again = world.post("/v1/operations", body, "key-1")
+    assert again == first and headers["Idempotent-Replayed"] == "true"
+    world.post("/v1/operations", world.reload("other"), "key-1", status=409)
+    assert world.effects() == ["once"]
+    world.agent.wait_online()
+    _, other = world.post("/v1/operations", body, "key-2")
+    assert other["task_id"] != first["task_id"]
+    world.home.result(other["task_id"])
+    assert world.effects() == ["once", "once"]
+
+
+def test_a_command_says_what_it_is_for_and_stops_if_that_is_not_so(world):
+    assert world.home.do(world.daemon.request(world.agent.ip, 0, start_check_secs=1))["error_code"] == 0
+    wait_until(lambda: world.home.processes(name="proc-test"), "the process is known")
+    p = world.cli("restart", "gse/proc-test", "--dry-run")
+    assert p.code == 0 and "nothing was done" in p.out and world.agent.ip in p.out, p.out + p.err
+    p = world.cli("stop", "gse/proc-test", "--expect", "2")
+    assert p.code == 3 and "it is for 1 targets, and 2 were expected" in p.err, p.out + p.err
+    assert world.cli("start", "gse/proc-test").code == 1, "it runs already"
+    p = world.cli("start", "gse/proc-test", "--idempotent", "--expect", "1", "--json")
+    item = json.loads(p.out)["items"][0]
+    assert p.code == 0 and item["code"] == 0 and item["changed"] is False
+    assert world.daemon.starts() == 1
+    out = world.cli("why", "gse/proc-test").out
+    assert "last asked" in out and "start" in out
+
+
+def test_the_api_describes_itself_to_everybody(world):
+    status, headers, document = world.home.call("GET", "/openapi.json")
+    assert status == 200 and headers["Content-Type"].startswith("application/json")
+    assert document["openapi"] == "3.1.0"
+    assert {"/v1/operations", "/v1/tasks/{id}", "/api/c/compapi/v2/gse/operate_proc_v2/"} <= set(document["paths"])
