@@ -19,23 +19,12 @@
 #include "server/agents.h"
 #include "store/store_apps.h"
 #include "store/store_hosts.h"
+#include "tests/lib/bad_disk.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/rig.h"
 #include "tests/lib/store_rig.h"
 #include "wire/ca.h"
 #include "wire/secret.h"
-
-/* SQLite has no door for this one, so it finds ours before the C library's. */
-static atomic_int disk_fails;
-
-int fdatasync(int fd)
-{
-    if (atomic_load(&disk_fails)) {
-        errno = EIO;
-        return -1;
-    }
-    return (int)syscall(SYS_fdatasync, fd);
-}
 
 /* ---- the tasks ---- */
 

@@ -12,23 +12,12 @@
 #include "base/sys.h"
 #include "model/event.h"
 #include "server/events.h"
+#include "tests/lib/bad_disk.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/rig.h"
 #include "tests/lib/store_rig.h"
 
 enum { EVENTS_WALL_S = 1700000000 };
-
-/* SQLite has no door for this one, so it finds ours before the C library's. */
-static atomic_int disk_fails;
-
-int fdatasync(int fd)
-{
-    if (atomic_load(&disk_fails)) {
-        errno = EIO;
-        return -1;
-    }
-    return (int)syscall(SYS_fdatasync, fd);
-}
 
 struct world {
     struct rig rig;

@@ -5,22 +5,15 @@ import os
 
 import pytest
 
-from daemon import Daemon
 from holdfast import wait_until
-from installation import Installation
+from one_host import OneHost
 
 FAST = {"start_check_secs": 1, "stop_check_secs": 1, "start_interval": 1, "op_timeout": 4}
 NAME = "gse/proc-test"
 EMPTY, ABC = "d41d8cd98f00b204e9800998ecf8427e", "900150983cd24fb0d6963f7d28e17f72"
 
 
-class World:
-    def __init__(self, holdfast, folder):
-        self.holdfast, self.home = holdfast, Installation(holdfast, folder)
-        self.agent = self.home.add_agent()
-        self.daemon = Daemon(folder / "daemon", "daemon")
-        self.env = {"HOME": folder, "XDG_CONFIG_HOME": "", "LC_ALL": "C", "TZ": "UTC"}
-
+class World(OneHost):
     def do(self, op, extra=None, files=(), code=0):
         body = self.daemon.request(self.agent.ip, op, **FAST)
         body["spec"]["holdfast"] = extra or {}
@@ -33,8 +26,7 @@ class World:
         return json.loads(self.do(2)["content"])["process"][0]["instance"][0]
 
     def why(self, *args):
-        return self.holdfast.run("holdfast", "why", NAME, *args, "--socket", self.home.data / "admin.sock",
-                                 env=self.env).out
+        return self.cli("why", NAME, *args).out
 
     def wait_why(self, text, what):
         return wait_until(lambda: text in self.why() and self.why(), what, timeout=60)

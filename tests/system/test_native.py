@@ -5,25 +5,13 @@ import json
 
 import pytest
 
-from daemon import Daemon
 from holdfast import wait_until
-from installation import Installation
+from one_host import OneHost
 
 CANCELLED = 826
 
 
-class World:
-    def __init__(self, holdfast, folder):
-        self.holdfast, self.home = holdfast, Installation(holdfast, folder)
-        self.agent = self.home.add_agent()
-        self.daemon = Daemon(folder / "daemon", "daemon")
-        self.env = {"HOME": folder, "XDG_CONFIG_HOME": "", "LC_ALL": "C", "TZ": "UTC"}
-
-    def cli(self, *args):
-        p = self.holdfast.run("holdfast", *args, "--socket", self.home.data / "admin.sock", env=self.env)
-        p.code = p.process.returncode
-        return p
-
+class World(OneHost):
     def task(self, task, query=""):
         return self.home.v1("GET", f"/v1/tasks/{task}{query}")
 

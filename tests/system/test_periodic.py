@@ -2,25 +2,13 @@
 """Periodic processes: run by their schedule, and told of."""
 import pytest
 
-from daemon import Daemon
 from holdfast import wait_until
-from installation import Installation
+from one_host import OneHost
 
 PERIODIC = {"auto_type": 0, "cycle_time": 1, "start_check_secs": 1, "stop_check_secs": 1}
 
 
-class World:
-    def __init__(self, holdfast, folder):
-        self.holdfast, self.home = holdfast, Installation(holdfast, folder)
-        self.agent = self.home.add_agent()
-        self.daemon = Daemon(folder / "daemon", "daemon")
-        self.env = {"HOME": folder, "XDG_CONFIG_HOME": "", "LC_ALL": "C", "TZ": "UTC"}
-
-    def cli(self, *args):
-        p = self.holdfast.run("holdfast", *args, "--socket", self.home.data / "admin.sock", env=self.env)
-        p.code = p.process.returncode
-        return p
-
+class World(OneHost):
     def wait_cli(self, text, *args):
         """The first answer with that text: right now it may be running."""
         def asked():

@@ -6,27 +6,15 @@ import signal
 
 import pytest
 
-from daemon import Daemon
 from holdfast import wait_until
-from installation import Installation
+from one_host import OneHost
 
 FAST = {"start_check_secs": 1, "stop_check_secs": 1, "start_interval": 1}
 NAME = "gse/proc-test"
 
 
-class World:
-    """An installation with one host and one daemon; why() asks as a person does."""
-
-    def __init__(self, holdfast, folder):
-        self.holdfast, self.home = holdfast, Installation(holdfast, folder)
-        self.agent = self.home.add_agent()
-        self.daemon = Daemon(folder / "daemon", "daemon")
-        self.env = {"HOME": folder, "XDG_CONFIG_HOME": "", "LC_ALL": "C", "TZ": "UTC"}
-
-    def cli(self, *args):
-        p = self.holdfast.run("holdfast", *args, "--socket", self.home.data / "admin.sock", env=self.env)
-        p.code = p.process.returncode
-        return p
+class World(OneHost):
+    """why() asks as a person does."""
 
     def why(self, *args):
         return self.cli("why", NAME, *args)
