@@ -43,23 +43,10 @@ static int broken(const struct journal *j, struct err *err)
                    "journal %s: an earlier failure left it unknown what is on the disk", j->path);
 }
 
-static int write_all(int fd, const char *bytes, size_t n)
-{
-    while (n > 0) {
-        ssize_t put = sys_write(fd, bytes, n);
-
-        if (put < 0)
-            return -1;
-        bytes += put;
-        n -= (size_t)put;
-    }
-    return 0;
-}
-
 /* All of it or nothing. */
 static int write_behind(struct journal *j, const struct buf *b, struct err *err)
 {
-    if (!write_all(j->fd, buf_data(b), b->len)) {
+    if (!file_write_all(j->fd, buf_data(b), b->len)) {
         j->size += b->len;
         return 0;
     }

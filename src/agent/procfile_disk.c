@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/procfile.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/sys.h"
 
@@ -204,18 +205,6 @@ int procfile_set_aside(const char *path, struct err *err)
 
 /* ---- writing */
 
-static int write_all(int fd, const struct buf *text)
-{
-    for (size_t at = 0; at < text->len;) {
-        ssize_t put = sys_write(fd, buf_data(text) + at, text->len - at);
-
-        if (put < 0)
-            return -1;
-        at += (size_t)put;
-    }
-    return 0;
-}
-
 /* What a crash has left behind is in nobody's use. */
 static int open_new(int dir, const char *name)
 {
@@ -244,7 +233,7 @@ int procfile_begin(const char *path, const struct buf *text, struct procfile_new
         return -1;
     beside = new_name(name_of(&p));
     fd = open_new(p.dir, beside);
-    if (fd < 0 || write_all(fd, text)) {
+    if (fd < 0 || file_write_all(fd, buf_data(text), text->len)) {
         result = err_sys(err, "write %s", p.path);
         if (fd >= 0)
             (void)sys_unlinkat(p.dir, beside); /* the first failure is the one to tell */

@@ -87,17 +87,19 @@ void file_wipe(struct buf *b)
 
 /* ---- writing ---- */
 
-static int write_all(int fd, const char *bytes, size_t n)
+int file_write_all(int fd, const void *bytes, size_t n)
 {
+    const char *at = bytes;
+
     while (n > 0) {
-        ssize_t put = sys_write(fd, bytes, n);
+        ssize_t put = sys_write(fd, at, n);
 
         if (put < 0)
             return -1;
-        bytes += put;
+        at += put;
         n -= (size_t)put;
     }
-    return sys_fsync(fd);
+    return 0;
 }
 
 /* A new name is safe only when its folder is. */
@@ -130,7 +132,7 @@ int file_replace(const char *path, mode_t mode, const void *bytes, size_t n, str
     char *beside = xprintf("%s.new", path);
     int fd = open_beside(beside, mode), bad;
 
-    bad = fd < 0 || write_all(fd, bytes, n) || sys_rename(beside, path);
+    bad = fd < 0 || file_write_all(fd, bytes, n) || sys_fsync(fd) || sys_rename(beside, path);
     if (bad) {
         err_sys(err, "write %s", path);
         if (fd >= 0)
@@ -152,7 +154,7 @@ int file_create(const char *path, mode_t mode, const void *bytes, size_t n, stru
     sys_random(&own, sizeof(own));
     beside = xprintf("%s.%016llx.new", path, (unsigned long long)own);
     fd = sys_open(beside, BESIDE_FLAGS, mode);
-    bad = fd < 0 || write_all(fd, bytes, n) || sys_link(beside, path);
+    bad = fd < 0 || file_write_all(fd, bytes, n) || sys_fsync(fd) || sys_link(beside, path);
     if (bad && fd >= 0 && errno == EEXIST)
         err_set(err, ERR_CONFLICT, "%s: is there already", path);
     else if (bad)

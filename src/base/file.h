@@ -26,4 +26,8 @@ int file_replace(const char *path, mode_t mode, const void *bytes, size_t n, str
 /* The same, but never over a file that is there: ERR_CONFLICT. */
 int file_create(const char *path, mode_t mode, const void *bytes, size_t n, struct err *err);
 
+/* To a file that is open, in as many writes as it takes; -1 with errno set.  Part of it may
+ * be there then. */
+int file_write_all(int fd, const void *bytes, size_t n);
+
 #endif

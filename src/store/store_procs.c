@@ -33,10 +33,10 @@ static const struct field ref_fields[] = {
     DB_TEXT(proc_ref_row, name),
     { 0 },
 };
-static const struct shape ref_shape = DB_SHAPE(proc_ref_row, ref_fields);
+const struct shape proc_ref_row_shape = DB_SHAPE(proc_ref_row, ref_fields);
 
 static const struct field agent_fields[] = { DB_TEXT(agent_row, agent_id), { 0 } };
-static const struct shape agent_shape = DB_SHAPE(agent_row, agent_fields);
+const struct shape agent_row_shape = DB_SHAPE(agent_row, agent_fields);
 
 static const struct field ask_fields[] = {
     DB_TEXT(proc_list_ask, space),
@@ -61,8 +61,8 @@ static const struct query proc_put = {
 static const struct query proc_del = {
     "DELETE FROM process WHERE agent_id = $1 AND space = $2 AND name = $3"
     " RETURNING agent_id, space, name",
-    .in = &ref_shape,
-    .out = &ref_shape,
+    .in = &proc_ref_row_shape,
+    .out = &proc_ref_row_shape,
 };
 
 const struct store_verb store_proc_put = VERB_QUERY("proc_put", DB_WRITE, &proc_put);
@@ -73,7 +73,7 @@ const struct store_verb store_proc_del = VERB_QUERY("proc_del", DB_WRITE, &proc_
 static const struct query proc_list = {
     "SELECT " PROC_COLUMNS " FROM process WHERE space = $1 AND name = $2 AND agent_id = $3",
     .in = &ask_shape,
-    .each = &agent_shape,
+    .each = &agent_row_shape,
     .out = &proc_shape,
 };
 
@@ -138,18 +138,18 @@ const struct store_verb store_proc_page =
 
 static const struct query proc_of = {
     "SELECT " PROC_COLUMNS " FROM process WHERE agent_id = $1 ORDER BY space, name",
-    .in = &agent_shape,
+    .in = &agent_row_shape,
     .out = &proc_shape,
 };
 
 static const struct query proc_forget = {
     "DELETE FROM process WHERE agent_id = $1",
-    .in = &agent_shape,
+    .in = &agent_row_shape,
 };
 
 static const struct query proc_insert = {
     "INSERT INTO process (" PROC_COLUMNS ") " PROC_VALUES,
-    .in = &agent_shape,
+    .in = &agent_row_shape,
     .each = &nameless_proc_shape,
     .conflict = "the snapshot has a process twice",
 };

@@ -25,6 +25,8 @@ struct agent_row {
     const char *agent_id;
 };
 
+extern const struct shape proc_ref_row_shape, agent_row_shape; /* for verbs that take them too */
+
 struct proc_list_ask { /* one process on several hosts */
     const char *space, *name;
     struct list agents; /* of agent_row */

@@ -22,17 +22,6 @@ static const struct field row_fields[] = {
 };
 static const struct shape row_shape = DB_SHAPE(registry_row, row_fields);
 
-static const struct field ref_fields[] = {
-    DB_TEXT(proc_ref_row, agent_id),
-    DB_TEXT(proc_ref_row, space),
-    DB_TEXT(proc_ref_row, name),
-    { 0 },
-};
-static const struct shape ref_shape = DB_SHAPE(proc_ref_row, ref_fields);
-
-static const struct field agent_fields[] = { DB_TEXT(agent_row, agent_id), { 0 } };
-static const struct shape agent_shape = DB_SHAPE(agent_row, agent_fields);
-
 /* Not of a host that was removed: nothing would ever end it.  Unregistered (2) is as good as
  * not there. */
 #define INSERT                                                                                     \
@@ -45,7 +34,7 @@ static const struct shape agent_shape = DB_SHAPE(agent_row, agent_fields);
 static const struct query add = {
     INSERT "excluded.registered_ms WHERE registry.state = 2 RETURNING agent_id",
     .each = &row_shape,
-    .out = &agent_shape,
+    .out = &agent_row_shape,
 };
 
 static const struct query put = {
@@ -56,12 +45,12 @@ static const struct query put = {
 
 static const struct query del = {
     "DELETE FROM registry WHERE agent_id = $1 AND space = $2 AND name = $3 AND state = 2",
-    .each = &ref_shape,
+    .each = &proc_ref_row_shape,
 };
 
 static const struct query of = {
     "SELECT " REGISTRY_COLUMNS " FROM registry WHERE agent_id = $1 ORDER BY space, name",
-    .in = &agent_shape,
+    .in = &agent_row_shape,
     .out = &row_shape,
 };
 

@@ -208,7 +208,7 @@ static int tear_down(void **state)
     if (whole.agent)
         whole_stop();
     world_remove(whole.data);
-    whole_tear_down();
+    whole_tear_down(NULL);
     free(rig.bytes);
     return 0;
 }

@@ -20,6 +20,15 @@ static struct whole {
     int64_t item; /* of the last command */
 } whole;
 
+/* What came of the commands, by item. */
+enum { WHOLE_ANSWERS = 16 };
+
+static struct whole_answer {
+    bool has_come;
+    int64_t code, pid;
+    char text[2000], version[64], health[64];
+} whole_answers[WHOLE_ANSWERS];
+
 /* As a server would greet it. */
 static inline int whole_try(const struct clock *clock, const struct agent_options *o,
                             struct err *err)
@@ -72,6 +81,7 @@ static inline void whole_turn(void)
 static inline void whole_set_up(void)
 {
     memset(&whole, 0, sizeof(whole));
+    memset(whole_answers, 0, sizeof(whole_answers));
     snprintf(whole.user, sizeof(whole.user), "%s", getpwuid(geteuid())->pw_name);
     snprintf(whole.dir, sizeof(whole.dir), "/tmp/agent-XXXXXX");
     assert_non_null(mkdtemp(whole.dir));
@@ -89,10 +99,11 @@ static inline bool whole_kill_child(void *arg, pid_t pid)
 
 /* We are subreaper, so all that the agent started are our children by now, or will be
  * when their parents are gone. */
-static inline void whole_tear_down(void)
+static inline int whole_tear_down(void **state)
 {
     struct err err;
 
+    (void)state;
     sys_fault("any", 0, 0);
     if (whole.agent)
         whole_stop();
@@ -100,6 +111,7 @@ static inline void whole_tear_down(void)
         assert_int_equal(procfs_each_child(getpid(), whole_kill_child, NULL, &err), 0);
     } while (waitpid(-1, NULL, 0) > 0);
     world_remove(whole.dir);
+    return 0;
 }
 
 /* A process in the folder, with the shortest times there are. */
@@ -131,6 +143,37 @@ static inline int64_t whole_command(int64_t op, const char *name, const struct p
 
     agent_on_message(whole.agent, MESSAGE_COMMAND, &m);
     return whole.item;
+}
+
+/* A journal is opened, and what is in it does not matter. */
+static inline int whole_pass_over(void *arg, uint8_t type, const char *body, size_t n,
+                                  struct err *err)
+{
+    (void)arg;
+    (void)type;
+    (void)body;
+    (void)n;
+    (void)err;
+    return 0;
+}
+
+/* For agent_options.send. */
+static inline void whole_on_send(void *arg, unsigned type, const struct shape *s,
+                                 const void *message)
+{
+    const struct message_result *r = message;
+    struct whole_answer *a = &whole_answers[type == MESSAGE_RESULT ? r->item : 0];
+
+    (void)arg;
+    (void)s;
+    if (type != MESSAGE_RESULT)
+        return;
+    a->has_come = true;
+    a->code = r->code;
+    a->pid = r->view.pid;
+    snprintf(a->text, sizeof(a->text), "%s", r->text);
+    snprintf(a->version, sizeof(a->version), "%s", r->view.version);
+    snprintf(a->health, sizeof(a->health), "%s", r->view.health);
 }
 
 #endif

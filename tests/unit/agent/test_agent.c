@@ -186,7 +186,7 @@ static int tear_down(void **state)
     (void)state;
     is_silent = false;
     jump_ms = 0;
-    whole_tear_down();
+    whole_tear_down(state);
     return 0;
 }
 
@@ -474,16 +474,6 @@ static void a_killed_agent_is_followed_by_one_that_knows_all(void **state)
     }
 }
 
-static int pass_over(void *arg, uint8_t type, const char *body, size_t n, struct err *err)
-{
-    (void)arg;
-    (void)type;
-    (void)body;
-    (void)n;
-    (void)err;
-    return 0;
-}
-
 static void a_folder_belongs_to_one_agent(void **state)
 {
     struct agent *first;
@@ -542,7 +532,7 @@ static void after_another_boot_processes_are_looked_for_anew(void **state)
     start_agent();
     pid = expect(PROC_OP_START, "fore", &s, CODE_OK)->pid;
     whole_stop();
-    assert_int_equal(journal_open(journal_path, pass_over, NULL, &journal, &report, &err), 0);
+    assert_int_equal(journal_open(journal_path, whole_pass_over, NULL, &journal, &report, &err), 0);
     journal_append(journal, RECORD_BOOT, "another", strlen("another"));
     assert_int_equal(journal_flush(journal, &err), 0);
     journal_close(journal);

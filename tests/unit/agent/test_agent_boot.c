@@ -4,43 +4,13 @@
 #include "base/file.h"
 #include "tests/lib/whole_agent.h"
 
-enum { ANSWERS = 16 };
-
-static struct {
-    bool has_come;
-    int64_t code, pid;
-} answers[ANSWERS];
-
-static void on_send(void *arg, unsigned type, const struct shape *s, const void *message)
-{
-    const struct message_result *r = message;
-
-    (void)arg;
-    (void)s;
-    if (type != MESSAGE_RESULT)
-        return;
-    answers[r->item].has_come = true;
-    answers[r->item].code = r->code;
-    answers[r->item].pid = r->view.pid;
-}
-
 static void start_agent(void)
 {
     const struct agent_options o = { .output_max_bytes = 1 << 20,
-                                     .send = on_send,
+                                     .send = whole_on_send,
                                      .dir = whole.data };
 
     whole_start(&o);
-}
-
-static int pass_over(void *arg, uint8_t type, const char *body, size_t n, struct err *err)
-{
-    (void)arg;
-    (void)type;
-    (void)body;
-    (void)n;
-    (void)err;
-    return 0;
 }
 
 /* As if what the journal tells of had been before the host went down. */
@@ -51,8 +21,8 @@ static void boot_again(void)
     struct journal *journal;
     struct err err = { 0 };
 
-    assert_int_equal(journal_open(world_text("%s/journal", whole.data), pass_over, NULL, &journal,
-                                  &report, &err),
+    assert_int_equal(journal_open(world_text("%s/journal", whole.data), whole_pass_over, NULL,
+                                  &journal, &report, &err),
                      0);
     journal_append(journal, RECORD_BOOT, "another", strlen("another"));
     assert_int_equal(journal_flush(journal, &err), 0);
@@ -79,8 +49,8 @@ static void start(const char *name, const struct proc_spec *spec)
 {
     int64_t item = whole_command(PROC_OP_START, name, spec);
 
-    TURN_UNTIL(answers[item].has_come);
-    assert_int_equal(answers[item].code, CODE_OK);
+    TURN_UNTIL(whole_answers[item].has_come);
+    assert_int_equal(whole_answers[item].code, CODE_OK);
 }
 
 static const char *order_now(struct buf *to)
@@ -107,8 +77,8 @@ static void processes_come_up_in_their_order(void **state)
     assert_string_equal(order_now(&seen), "app\ndb\nweb\n");
     whole_stop();
     for (int64_t i = 1; i <= whole.item; i++) {
-        world_kill((pid_t)answers[i].pid);
-        waitpid((pid_t)answers[i].pid, NULL, 0);
+        world_kill((pid_t)whole_answers[i].pid);
+        waitpid((pid_t)whole_answers[i].pid, NULL, 0);
     }
     assert_int_equal(unlink(world_text("%s/order", whole.dir)), 0);
     boot_again();
@@ -121,22 +91,14 @@ static void processes_come_up_in_their_order(void **state)
 static int set_up(void **state)
 {
     (void)state;
-    memset(answers, 0, sizeof(answers));
     whole_set_up();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    whole_tear_down();
     return 0;
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(processes_come_up_in_their_order, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(processes_come_up_in_their_order, set_up, whole_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,13 +88,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    whole_tear_down();
-    return 0;
-}
-
 /* ---- a client */
 
 static int dial(const char *path)
@@ -570,7 +563,7 @@ static void without_a_socket_the_agent_works(void **state)
     assert_int_equal(local_operation(PROC_OP_KILL, "p", &s), CODE_OK);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, whole_tear_down)
 
 int main(void)
 {

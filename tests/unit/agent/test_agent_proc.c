@@ -40,13 +40,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    whole_tear_down();
-    return 0;
-}
-
 /* ---- what is asked for, and what comes of it */
 
 static void host(const char *name, const char *index_key)
@@ -67,23 +60,13 @@ static bool is_listed(const char *name)
     return is;
 }
 
-static int pass_over(void *arg, uint8_t type, const char *body, size_t n, struct err *err)
-{
-    (void)arg;
-    (void)type;
-    (void)body;
-    (void)n;
-    (void)err;
-    return 0;
-}
-
 static void put_into_another_boot(void)
 {
     struct journal_report report;
     struct journal *journal;
     struct err err = { 0 };
 
-    if (journal_open(rig.journal, pass_over, NULL, &journal, &report, &err))
+    if (journal_open(rig.journal, whole_pass_over, NULL, &journal, &report, &err))
         fail_msg("%s", err.text);
     journal_append(journal, RECORD_BOOT, "another", strlen("another"));
     assert_int_equal(journal_flush(journal, &err), 0);
@@ -189,7 +172,7 @@ static void processes_with_the_same_key_are_not_taken_for_one(void **state)
     assert_false(is_listed("goes"));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, whole_tear_down)
 
 int main(void)
 {

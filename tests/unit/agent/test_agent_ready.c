@@ -9,30 +9,6 @@
 #include "agent/agent_in.h"
 #include "tests/lib/whole_agent.h"
 
-enum { ANSWERS = 16 };
-
-static struct {
-    bool has_come;
-    int64_t code, pid;
-    char text[2000], version[64], health[64];
-} answers[ANSWERS];
-
-static void on_send(void *arg, unsigned type, const struct shape *s, const void *message)
-{
-    const struct message_result *r = message;
-
-    (void)arg;
-    (void)s;
-    if (type != MESSAGE_RESULT)
-        return;
-    answers[r->item].has_come = true;
-    answers[r->item].code = r->code;
-    answers[r->item].pid = r->view.pid;
-    snprintf(answers[r->item].text, sizeof(answers[0].text), "%s", r->text);
-    snprintf(answers[r->item].version, sizeof(answers[0].version), "%s", r->view.version);
-    snprintf(answers[r->item].health, sizeof(answers[0].health), "%s", r->view.health);
-}
-
 /* Were it judged by its life, it would take an hour. */
 static struct proc_spec spec_of(const char *start, enum proc_ready_kind kind)
 {
@@ -46,9 +22,9 @@ static struct proc_spec spec_of(const char *start, enum proc_ready_kind kind)
 
 static void assert_ends_with(int64_t item, int64_t code)
 {
-    TURN_UNTIL(answers[item].has_come);
-    if (answers[item].code != code)
-        fail_msg("%lld: %s", (long long)answers[item].code, answers[item].text);
+    TURN_UNTIL(whole_answers[item].has_come);
+    if (whole_answers[item].code != code)
+        fail_msg("%lld: %s", (long long)whole_answers[item].code, whole_answers[item].text);
 }
 
 static void turn_a_while(void)
@@ -131,7 +107,7 @@ static void a_stranger_says_nothing(void **state)
     turn_a_while();
     pid = let_a_stranger_say(texts, ARRAY_LEN(texts), ARRAY_LEN(texts));
     turn_a_while();
-    assert_false(answers[item].has_come);
+    assert_false(whole_answers[item].has_come);
     world_kill(pid);
 }
 
@@ -147,7 +123,7 @@ static void a_flood_of_words_drowns_nobody(void **state)
     (void)state;
     turn_a_while();
     pid = let_a_stranger_say(texts, 1, 200);
-    assert_false(answers[item].has_come);
+    assert_false(whole_answers[item].has_come);
     world_write(world_text("%s/go", whole.dir), "");
     assert_ends_with(item, CODE_OK);
     world_kill(pid);
@@ -184,7 +160,7 @@ static void a_program_of_another_user_says_nothing(void **state)
     pid = run_as_stranger();
     assert_true(pid > 1);
     TURN_UNTIL(kill(pid, 0)); /* it has said it, and is gone */
-    assert_false(answers[item].has_come);
+    assert_false(whole_answers[item].has_come);
 }
 
 static void what_is_not_ready_in_time_is_told_and_left(void **state)
@@ -196,11 +172,11 @@ static void what_is_not_ready_in_time_is_told_and_left(void **state)
     spec.extra.ready.timeout_s = 1;
     item = whole_command(PROC_OP_START, "p", &spec);
     assert_ends_with(item, CODE_CHECK);
-    assert_non_null(strstr(answers[item].text, "it has not said READY=1"));
-    assert_true(answers[item].pid > 1);
+    assert_non_null(strstr(whole_answers[item].text, "it has not said READY=1"));
+    assert_true(whole_answers[item].pid > 1);
     item = whole_command(PROC_OP_QUERY, "p", &spec);
     assert_ends_with(item, CODE_OK);
-    assert_true(answers[item].pid > 1);
+    assert_true(whole_answers[item].pid > 1);
 }
 
 static void what_dies_meanwhile_fails_at_once(void **state)
@@ -211,7 +187,7 @@ static void what_dies_meanwhile_fails_at_once(void **state)
 
     (void)state;
     assert_ends_with(item, CODE_CHECK);
-    assert_non_null(strstr(answers[item].text, "it ended before it was ready"));
+    assert_non_null(strstr(whole_answers[item].text, "it ended before it was ready"));
 }
 
 /* ---- the others */
@@ -248,7 +224,7 @@ static void it_is_ready_when_its_port_is(void **state)
             continue; /* a host without IPv6 */
         item = whole_command(PROC_OP_START, "p", &spec);
         turn_a_while();
-        assert_false(answers[item].has_come); /* nobody listens */
+        assert_false(whole_answers[item].has_come); /* nobody listens */
         assert_int_equal(listen(fd, 8), 0);
         assert_ends_with(item, CODE_OK);
         assert_ends_with(whole_command(PROC_OP_KILL, "p", &spec), CODE_OK);
@@ -267,7 +243,8 @@ static void it_is_ready_when_its_pid_file_names_it(void **state)
     world_write(spec.identity.pid_path, "1"); /* somebody else */
     item = whole_command(PROC_OP_START, "p", &spec);
     assert_ends_with(item, CODE_OK);
-    assert_int_equal(strtoll(world_read(spec.identity.pid_path), NULL, 10), answers[item].pid);
+    assert_int_equal(strtoll(world_read(spec.identity.pid_path), NULL, 10),
+                     whole_answers[item].pid);
 }
 
 static void it_is_ready_when_its_health_command_says_so(void **state)
@@ -279,7 +256,7 @@ static void it_is_ready_when_its_health_command_says_so(void **state)
     spec.control.health_cmd = "test -e ready && echo fine";
     item = whole_command(PROC_OP_START, "p", &spec);
     turn_a_while();
-    assert_false(answers[item].has_come);
+    assert_false(whole_answers[item].has_come);
     world_write(world_text("%s/ready", whole.dir), "");
     assert_ends_with(item, CODE_OK);
 }
@@ -297,38 +274,30 @@ static void a_query_tells_version_and_health(void **state)
     assert_ends_with(whole_command(PROC_OP_START, "p", &spec), CODE_OK);
     item = whole_command(PROC_OP_QUERY, "p", &spec);
     assert_ends_with(item, CODE_OK);
-    assert_string_equal(answers[item].version, "v1.2\nmore");
-    assert_string_equal(answers[item].health, "3 clients");
+    assert_string_equal(whole_answers[item].version, "v1.2\nmore");
+    assert_string_equal(whole_answers[item].health, "3 clients");
     spec.control.version_cmd = "echo v1.3; exit 1";
     spec.control.health_cmd = "exec sleep 100";
     spec.policy.op_timeout_s = 1;
     spec.policy.has_timeout = PRESENCE_GIVEN;
     item = whole_command(PROC_OP_QUERY, "p", &spec);
     assert_ends_with(item, CODE_OK);
-    assert_string_equal(answers[item].version, "");
-    assert_string_equal(answers[item].health, "took longer than 1 s and was ended");
+    assert_string_equal(whole_answers[item].version, "");
+    assert_string_equal(whole_answers[item].health, "took longer than 1 s and was ended");
 }
 
 static int set_up(void **state)
 {
-    struct agent_options o = { .output_max_bytes = 1 << 20, .send = on_send };
+    struct agent_options o = { .output_max_bytes = 1 << 20, .send = whole_on_send };
 
     (void)state;
-    memset(answers, 0, sizeof(answers));
     whole_set_up();
     o.dir = whole.data;
     whole_start(&o);
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    whole_tear_down();
-    return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, whole_tear_down)
 
 int main(void)
 {

@@ -57,13 +57,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    whole_tear_down();
-    return 0;
-}
-
 static void set_group(int64_t id, double cpu, double mem)
 {
     const struct message_group m = { id, { "space", { cpu, mem, 0, 0 } } };
@@ -122,7 +115,7 @@ static void members_of_a_cgroup_count(void **state)
     the_one_that_burns_most_is_stopped(state);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, whole_tear_down)
 
 int main(void)
 {

@@ -101,13 +101,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    whole_tear_down();
-    return 0;
-}
-
 /* ---- last words */
 
 static void last_words_are_those_of_the_one_that_died(void **state)
@@ -344,7 +337,7 @@ static void all_is_looked_at_now_and_then(void **state)
     assert_true(size_of("space%3Ap") <= MAX_BYTES);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, whole_tear_down)
 
 int main(void)
 {
