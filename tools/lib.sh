@@ -254,6 +254,25 @@ then this again (or have a sudo that asks for no password)."
         apt_get install -y --no-install-recommends $must || die 'apt-get install failed'
 }
 
+# Of Debian's prometheus one tool is needed, and not the daemon that the package starts:
+# it is unpacked into build/tools.  Where that can not be, whoever uses it says so.
+fetch_promtool() {
+    rm -rf build/tools/deb && mkdir -p build/tools/deb || return
+    (cd build/tools/deb && apt-get -q -o APT::Sandbox::User=root download prometheus) &&
+        dpkg-deb --fsys-tarfile build/tools/deb/*.deb | tar -x -C build/tools/deb ./usr/bin/promtool &&
+        mv build/tools/deb/usr/bin/promtool build/tools/promtool
+    fetch_status=$?
+    rm -rf build/tools/deb
+    return $fetch_status
+}
+
+need_promtool() {
+    if command -v promtool >/dev/null || [ -x build/tools/promtool ] || [ -z "$(offered_of prometheus)" ]; then
+        return 0
+    fi
+    quietly 'unpacking promtool' build/log/promtool.log fetch_promtool || :
+}
+
 # --- Builds -------------------------------------------------------------
 
 configure() {

@@ -388,6 +388,7 @@ static const struct core_hands hands = {
     .sample = hand_sample,
     .files = hand_files,
     .try_port = hand_try_port,
+    .figures = hand_figures,
 };
 
 static void set_limits(struct agent *a, const struct agent_options *o)

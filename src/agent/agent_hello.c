@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "agent/agent_in.h"
+#include "base/self.h"
+#include "link/pong.h"
 
 enum { ADDRESSES_MAX = 64 };
 
@@ -95,4 +97,15 @@ void agent_fill_hello(struct agent *a, struct message_hello *hello)
     hello->digest = a->digest;
     hello->agent_ms = agent_now_ms(a);
     fill_host(a, hello);
+}
+
+void hand_figures(void *agent, struct message_figures *to)
+{
+    struct agent *a = agent;
+    struct self_use use;
+
+    self_use(&use);
+    to->rss_bytes = use.rss_bytes;
+    to->cpu_ms = use.cpu_us / 1000;
+    to->journal_bytes = a->disk.journal ? (int64_t)journal_size_bytes(a->disk.journal) : 0;
 }

@@ -101,4 +101,7 @@ void hand_end_run(void *agent, uint64_t id);
 
 void hand_probe(void *agent, const struct core_look *look);
 
+/* agent_hello.c */
+void hand_figures(void *agent, struct message_figures *to);
+
 #endif

@@ -15,11 +15,12 @@
 #include "agent/core_local.h"
 #include "agent/core_op.h"
 #include "agent/core_order.h"
+#include "agent/core_pong.h"
 #include "agent/core_ready.h"
 #include "base/mem.h"
 
 /* Operations that wait for one process; more are refused.  And on all: more are not taken,
- * and so come again. */
+ * and so come again.  What the server has not stored counts. */
 enum { OPS_MAX = 16, COMMANDS_MAX = 8192 };
 
 struct core *core_new(const struct core_hands *hands, void *arg, int64_t now_ms, int64_t wall_ms)
@@ -216,7 +217,7 @@ bool core_take(struct core *c, const struct message_command *m, int64_t deadline
     struct op *op;
     size_t waiting = 0;
 
-    if (c->commands.n >= COMMANDS_MAX)
+    if (c->commands.n + (core_is_local(m->task) ? 0 : c->n_unstored) >= COMMANDS_MAX)
         return false;
     k = core_kept(c, m->meta.space, m->meta.name);
     TAILQ_FOREACH(op, &k->ops, link)
@@ -240,10 +241,8 @@ static void on_welcome(struct core *c, const struct message_welcome *m)
 
 static void on_ping(struct core *c, const struct message_ping *m)
 {
-    const struct message_ping pong = { m->server_ms, c->now_ms };
-
     c->offset_ms = less(m->server_ms, c->now_ms);
-    c->hands->send(c->arg, MESSAGE_PONG, &message_ping_shape, &pong);
+    pong_send(c, m->server_ms);
 }
 
 void core_on_message(struct core *c, unsigned type, const void *message, int64_t now_ms)

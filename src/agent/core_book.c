@@ -209,8 +209,10 @@ struct kept_result {
 
 static void forget_result(struct done *d)
 {
-    if (d->result)
-        arena_free(&d->result->arena);
+    if (!d->result)
+        return;
+    d->core->n_unstored--;
+    arena_free(&d->result->arena);
     free(d->result);
     d->result = NULL;
 }
@@ -279,6 +281,7 @@ static struct done *keep_result(struct core *c, const struct message_result *m, 
     r->m.text = arena_strdup(&r->arena, m->text);
     proc_view_keep(&r->m.view, &r->arena);
     d->result = r;
+    c->n_unstored++;
     return d;
 }
 

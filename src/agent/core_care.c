@@ -253,6 +253,7 @@ void care_on_done(struct kept *k, int code, const char *text)
         k->tries--; /* nothing was done */
     if (code == CODE_OK) {
         k->restarts++;
+        k->core->restarted++;
         core_tell_event(k, "process_restart_success", "check %s unhealthy, and restart it success",
                         k->meta.name);
     } else {

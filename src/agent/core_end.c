@@ -13,6 +13,7 @@
 #include "agent/core_local.h"
 #include "agent/core_op.h"
 #include "agent/core_ready.h"
+#include "agent/core_step.h"
 
 static void end_ours(struct op *op, int code, const char *text)
 {
@@ -197,6 +198,18 @@ static void host(struct op *op)
     keep_on_host(k);
 }
 
+/* What runs is still told of, and who comes next may need its spec. */
+static void end_hosting(struct op *op)
+{
+    struct kept *k = op->kept;
+
+    k->hosted = k->is_owed = false;
+    if (!op->command.forgets || k->ident.pid || TAILQ_NEXT(op, link))
+        return;
+    k->wanted = PROC_UNREGISTERED;
+    k->has_spec = k->is_booked = false; /* so that it goes when this is told (op_begin_next) */
+}
+
 /* Needs no command and looks at nothing. */
 void op_set_hosting(struct op *op)
 {
@@ -212,7 +225,7 @@ void op_set_hosting(struct op *op)
         k->is_owed = !k->ident.pid;
         k->cause.has_given_up = false;
     } else {
-        k->hosted = k->is_owed = false;
+        end_hosting(op);
     }
     book_process(k);
     op_end(op, CODE_OK, "success");
@@ -282,6 +295,14 @@ void op_fail_ready(struct op *op, const char *state, const char *why)
            op->stops_first ? "stop" : op_rule(op)->name, op->kept->meta.name, state, colon, why);
 }
 
+/* Job's calls take one for periodic that says nothing else, and many mean a daemon. */
+static const char *late_advice(const struct op *op)
+{
+    if (!op_is_once(op) || op->stops_first)
+        return "";
+    return "; a process that is to stay needs auto_type 1 (Job's type 1)";
+}
+
 /* For those who ask why: how its command ended, and what that had said. */
 void op_fail_command(struct op *op, int status, const char *output)
 {
@@ -289,8 +310,8 @@ void op_fail_command(struct op *op, int status, const char *output)
 
     op->said = arena_strdup(&op->arena, output);
     if (op->is_late) {
-        op->reason =
-            arena_printf(&op->arena, "the command ran longer than %lld s and was ended", limit_s);
+        op->reason = arena_printf(&op->arena, "the command ran longer than %lld s and was ended%s",
+                                  limit_s, late_advice(op));
         op_end(op, CODE_TIMEOUT, "%s; its output: [%s]", op->reason, output);
         return;
     }

@@ -310,6 +310,8 @@ void event_start(struct core *c)
         q->last_id += SKIP_IDS;
     if (by_clock > q->last_id)
         q->last_id = by_clock;
+    else /* it was set back, and a life that could not write may have begun there, too */
+        q->last_id += c->now_ms * 1000;
     book_ref(c, RECORD_EVENT_LAST, q->last_id);
 }
 

@@ -49,6 +49,8 @@ struct core_adopt {
  * means signal n, CORE_DUMPED + n that it left a core besides. */
 enum { CORE_STATUS_UNKNOWN = -1, CORE_SIGNALED = 256, CORE_DUMPED = 512 };
 
+struct message_figures;
+
 enum core_found { FOUND_NOTHING, FOUND_IT, FOUND_ANOTHER };
 
 /* What stands where the process should be. */
@@ -109,6 +111,8 @@ struct core_hands {
     /* From now on its files are watched; an empty list ends it. -> core_on_file() */
     void (*files)(void *arg, const char *space, const char *name, const struct list *files);
     void (*try_port)(void *arg, uint64_t id, int64_t port); /* -> core_on_port() */
+    /* What the agent itself uses, for the server, which is told; may be NULL. */
+    void (*figures)(void *arg, struct message_figures *to);
 };
 
 #endif

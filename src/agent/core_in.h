@@ -90,14 +90,14 @@ struct core {
     uint64_t next_id, list_changes; /* core_list.h */
     TAILQ_HEAD(, op) waiting;
     struct op_queue queue;
-    int64_t offset_ms; /* server's clock less ours */
+    int64_t offset_ms, restarted; /* server's clock less ours; restarts of our own, so far */
     bool is_linked, is_started;
     struct event_queue events;
     struct limits *limits;   /* core_limit.h */
     struct errands *errands; /* core_errand.h */
     struct orders *orders;   /* core_order.h */
     TAILQ_HEAD(kept_list, kept) to_tell;
-    size_t to_tell_n;
+    size_t to_tell_n, n_unstored;      /* results that the server has not */
     unsigned char digest[DIGEST_SIZE]; /* those of all processes, combined */
     char hello[DIGEST_TEXT_SIZE];      /* what the last hello said */
 };

@@ -229,6 +229,7 @@ void keep_on_done(struct kept *k, int code, const char *text)
         k->tries--; /* nothing had to be done, or was */
     if (code == CODE_OK || has_come_to_its_end(k, code)) {
         k->restarts++;
+        k->core->restarted++;
         core_tell_event(k, "process_restart_success",
                         "check %s not running, and restart it success", k->meta.name);
     } else if (code != CODE_RUNNING) {

@@ -28,8 +28,9 @@ enum phase {
 };
 
 struct op {
-    TAILQ_ENTRY(op) link;    /* of its process, in the order they came */
-    TAILQ_ENTRY(op) waiting; /* of those that wait for the journal, by mark */
+    /* Aligned for anything, so that what follows an op is too: its arena (op_new()). */
+    _Alignas(16) TAILQ_ENTRY(op) link; /* of its process, in the order they came */
+    TAILQ_ENTRY(op) waiting;           /* of those that wait for the journal, by mark */
     struct core *core;
     struct kept *kept;
     struct arena arena;

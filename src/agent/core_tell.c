@@ -117,13 +117,22 @@ static void send_views(struct core *c, struct proc_view *views, size_t n, bool i
     c->hands->send(c->arg, MESSAGE_PROCESSES, &message_processes_shape, &m);
 }
 
-void core_untell(struct kept *k)
+static void unmark(struct kept *k)
 {
     if (!k->is_to_tell)
         return;
     TAILQ_REMOVE(&k->core->to_tell, k, to_tell);
     k->core->to_tell_n--;
     k->is_to_tell = k->must_tell = false;
+}
+
+/* The server hears of it with the next change, or at the next hello. */
+void core_untell(struct kept *k)
+{
+    for (size_t i = 0; i < DIGEST_SIZE; i++)
+        k->core->digest[i] ^= k->digest[i];
+    memset(k->digest, 0, DIGEST_SIZE);
+    unmark(k);
 }
 
 static void mark(struct kept *k, bool must)
@@ -151,7 +160,7 @@ void core_tell_change(struct kept *k)
 static void untell_all(struct core *c)
 {
     while (!TAILQ_EMPTY(&c->to_tell))
-        core_untell(TAILQ_FIRST(&c->to_tell));
+        unmark(TAILQ_FIRST(&c->to_tell));
 }
 
 /* The digest is of what has been told up to and with this page: should the next one be
@@ -164,7 +173,7 @@ static void send_marked(struct core *c, struct proc_view *page)
         struct kept *k = TAILQ_FIRST(&c->to_tell);
         bool must = k->must_tell;
 
-        core_untell(k);
+        unmark(k);
         if (!note(k) && !must)
             continue;
         shape_defaults(&proc_view_shape, &page[n]);

@@ -12,6 +12,7 @@
 #include "api/handlers.h"
 #include "api/job_scope.h"
 #include "model/agent_info.h"
+#include "model/wording.h"
 
 enum { NOT_FOUND = 1011003 }; /* GSE's code for an id that it does not know */
 
@@ -199,7 +200,7 @@ static void put_full(struct query *q, const char *id, const struct fleet_host *h
     int64_t status = status_of(q, h), before = status_before(status);
     const struct agent_full entry = {
         .code = h ? 0 : NOT_FOUND,
-        .message = h ? "OK" : "no such agent",
+        .message = h ? "OK" : wording_in("no such agent", call_lang(q->call), q->call->arena),
         .agent_id = id,
         .cloud_id = cloud_of(h, id),
         .ip = known->ip,

@@ -7,6 +7,7 @@
 
 #include "api/api_in.h"
 #include "api/audit.h"
+#include "api/call_counts.h"
 #include "api/event_feed.h"
 #include "api/gate.h"
 #include "base/mem.h"
@@ -18,7 +19,10 @@ struct api *api_new(const struct api_parts *parts)
     a->parts = *parts;
     a->apps = apps_new(parts->loop, parts->store, parts->seal, parts->log);
     a->started_ms = loop_now_ms(parts->loop);
-    a->audit = audit_new(parts->loop, parts->log, parts->store, parts->audit_days);
+    a->started_wall_ms = clock_wall_ms(loop_clock(parts->loop));
+    a->counts = call_counts_new();
+    a->audit =
+        audit_new(parts->loop, parts->log, parts->store, parts->audit_days, parts->retention);
     a->feed = event_feed_new(parts);
     TAILQ_INIT(&a->calls);
     return a;
@@ -51,12 +55,13 @@ void api_free(struct api *a)
     apps_free(a->apps);
     map_free(&a->apps_in_work);
     map_free(&a->requests);
+    call_counts_free(a->counts);
     free(a);
 }
 
 bool api_is_path(const char *path)
 {
-    static const char *const roots[] = { "/api", "/c", "/procapi", "/v1" };
+    static const char *const roots[] = { "/api", "/c", "/metrics", "/procapi", "/v1" };
 
     for (size_t i = 0; i < ARRAY_LEN(roots); i++) {
         size_t n = strlen(roots[i]);
@@ -86,8 +91,10 @@ static void on_request(void *arg, struct http_req *req)
 static void on_gone(void *arg, struct http_req *req)
 {
     (void)arg;
-    if (!req->is_owned && req->user)
-        call_free(req->user);
+    if (req->is_owned || !req->user)
+        return;
+    call_counts_add(((struct call *)req->user)->api->counts, req->user, CALL_GONE);
+    call_free(req->user);
 }
 
 static void on_trouble(void *arg, const struct err *err)

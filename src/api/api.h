@@ -57,7 +57,8 @@ struct api_parts { /* all of them outlive the api, but as told above */
     const struct seal *seal;    /* NULL: nobody may sign requests */
     const char *ca_fingerprint; /* agents_ca_fingerprint(), for join tokens */
     const char *version;
-    int64_t audit_days; /* that rows of the audit log are kept; 0: for ever */
+    int64_t audit_days;                /* that rows of the audit log are kept; 0: for ever */
+    const struct retention *retention; /* NULL: their age goes by the clock alone */
 };
 
 struct api_door {

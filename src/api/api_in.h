@@ -8,9 +8,11 @@
 #include "api/api.h"
 #include "api/apps.h"
 #include "api/call.h"
+#include "api/metrics.h"
 #include "base/map.h"
 
 struct audit;
+struct call_counts;
 struct event_feed;
 
 struct api {
@@ -24,7 +26,9 @@ struct api {
     struct map requests;      /* in work, by their keys: idempotency.h */
     unsigned char ids[64][REQUEST_ID_BYTES]; /* of requests that are to come */
     size_t n_ids;
-    int64_t started_ms;
+    int64_t started_ms, started_wall_ms;
+    struct call_counts *counts;
+    struct metrics_source metrics_from[METRIC_SOURCES];
     bool is_stopping; /* tasks and fleet may be gone */
 };
 

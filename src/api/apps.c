@@ -37,7 +37,7 @@ struct search {
     uint64_t changes; /* when it began: what was changed since may not be remembered */
 };
 
-static struct app_number all_rights[] = { { APP_READ | APP_OPERATE | APP_ADMIN } };
+static struct app_number all_rights[] = { { APP_READ | APP_OPERATE | APP_ADMIN | APP_METRICS } };
 const struct app app_admin = { "admin", "", "", "", "", { .rights = { all_rights, 1 } } };
 
 struct apps *apps_new(struct loop *loop, struct store *store, const struct seal *seal,

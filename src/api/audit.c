@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "api/api_in.h"
+#include "api/handlers.h"
 #include "api/routes.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "store/store_apps.h"
 #include "store/store_audit.h"
 #include "wire/shape_text.h"
 
@@ -17,7 +19,8 @@ enum {
     TEXT_TOLD = 128,
     FIRST_TRIM_MS = 60 * 1000,
     TRIM_MS = 24 * 3600 * 1000,
-    TRIM_ROWS = 1000, /* at once, so that others come in between */
+    TRIM_MORE_MS = 50, /* and while there is more that is old */
+    TRIM_ROWS = 500,   /* at once, so that others come in between */
     DAY_MS = 24 * 3600 * 1000,
 };
 
@@ -162,6 +165,7 @@ struct audit {
     struct log *log;
     struct store *store; /* NULL: it is no longer asked */
     int64_t days;
+    const struct retention *retention;
     struct timer trim;
 };
 
@@ -178,10 +182,12 @@ bool audit_is_due(const struct call *c)
            !c->result.is_unsaid;
 }
 
-/* Of the path, where that says what is meant. */
+/* Of the path, where that says what is meant.  In place of its id somebody may send a token. */
 static const char *rest_of(const struct call *c)
 {
-    return c->route->path[strlen(c->route->path) - 1] == '*' ? c->rest : "";
+    if (c->route->path[strlen(c->route->path) - 1] != '*')
+        return "";
+    return c->route->handle == v1_token_del && strlen(c->rest) != TOKEN_ID_CHARS ? "-" : c->rest;
 }
 
 static void fill_row(const struct call *c, int64_t at_ms, struct audit_row *row)
@@ -195,8 +201,10 @@ static void fill_row(const struct call *c, int64_t at_ms, struct audit_row *row)
         .peer = c->req->peer ? c->req->peer : "",
         .method = c->req->head.method,
         .route = c->route->path,
-        .what = audit_what(c->route->in, c->ask, rest_of(c), c->arena),
+        .what = c->result.what ? c->result.what
+                               : audit_what(c->route->in, c->ask, rest_of(c), c->arena),
         .code = c->result.code,
+        .code_name = c->result.name ? c->result.name : "",
         .message = c->result.message ? c->result.message : "",
         .task_id = c->result.task_id ? c->result.task_id : "",
     };
@@ -255,7 +263,7 @@ static void on_trimmed(void *arg, struct store_call *s)
         LOG(a->log, LOG_WARN, "old rows of the audit log stay for another day", log_err(&s->err));
     store_call_free(s);
     if (a->store && more)
-        timer_set(a->loop, &a->trim, 0);
+        timer_set(a->loop, &a->trim, TRIM_MORE_MS);
 }
 
 static void trim(void *arg)
@@ -266,7 +274,7 @@ static void trim(void *arg)
     struct err err;
 
     timer_set(a->loop, &a->trim, TRIM_MS);
-    ask->before_ms = clock_wall_ms(loop_clock(a->loop)) - a->days * DAY_MS;
+    ask->before_ms = retention_now_ms(a->retention, loop_clock(a->loop)) - a->days * DAY_MS;
     ask->limit = TRIM_ROWS;
     s->in = ask;
     if (!store_submit(a->store, s, &err))
@@ -275,11 +283,14 @@ static void trim(void *arg)
     LOG(a->log, LOG_WARN, "old rows of the audit log stay for another day", log_err(&err));
 }
 
-struct audit *audit_new(struct loop *loop, struct log *log, struct store *store, int64_t days)
+struct audit *audit_new(struct loop *loop, struct log *log, struct store *store, int64_t days,
+                        const struct retention *retention)
 {
     struct audit *a = xalloc(sizeof(*a));
 
-    *a = (struct audit){ .loop = loop, .log = log, .store = store, .days = days };
+    *a = (struct audit){
+        .loop = loop, .log = log, .store = store, .days = days, .retention = retention
+    };
     timer_init(&a->trim, trim, a);
     if (days)
         timer_set(loop, &a->trim, FIRST_TRIM_MS);

@@ -16,11 +16,13 @@
 #define API_AUDIT_H
 
 #include "api/call.h"
+#include "server/retention.h"
 
 struct audit;
 
 /* Rows older than `days` go, once a day; 0: none ever. */
-struct audit *audit_new(struct loop *loop, struct log *log, struct store *store, int64_t days);
+struct audit *audit_new(struct loop *loop, struct log *log, struct store *store, int64_t days,
+                        const struct retention *retention);
 void audit_stop(struct audit *a); /* asks the store for nothing any more; NULL is fine */
 void audit_free(struct audit *a); /* after the store is closed; NULL is fine */
 

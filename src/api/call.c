@@ -14,6 +14,7 @@
 #include "base/hex.h"
 #include "base/mem.h"
 #include "base/sys.h"
+#include "model/wording.h"
 
 static const char json_type[] = "application/json; charset=utf-8";
 
@@ -46,6 +47,32 @@ static void make_id(struct api *api, char to[REQUEST_ID_SIZE])
     hex_write(api->ids[--api->n_ids], REQUEST_ID_BYTES, to);
 }
 
+/* "GET, POST" */
+static const char *allowed(const struct call *c)
+{
+    const char *text = "";
+
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
+        if (c->allowed & methods[i].method)
+            text = arena_printf(c->arena, "%s%s%s", text, *text ? ", " : "", methods[i].name);
+    }
+    return text;
+}
+
+/* There is no such path, or not by this method. */
+static void refuse_place(struct call *c)
+{
+    const struct http_head *head = &c->req->head;
+    const char *about =
+        arena_printf(c->arena, "method=\"%s\" path=\"%s\"", head->method, head->path);
+
+    if (c->allowed)
+        call_refuse(c, REFUSAL_METHOD,
+                    arena_printf(c->arena, "%s allowed=\"%s\"", about, allowed(c)));
+    else
+        call_refuse(c, REFUSAL_PATH, about);
+}
+
 struct call *call_new(struct api *api, bool is_admin, struct http_req *req)
 {
     struct call *c = xalloc(sizeof(*c));
@@ -53,6 +80,7 @@ struct call *call_new(struct api *api, bool is_admin, struct http_req *req)
 
     route_find(req->head.path, method_of(req), &found);
     make_id(api, c->request_id);
+    c->begun_us = loop_now_us(api->parts.loop);
     c->api = api;
     c->req = req;
     c->arena = &req->arena;
@@ -66,9 +94,7 @@ struct call *call_new(struct api *api, bool is_admin, struct http_req *req)
     if (c->route)
         return c;
     c->allowed = found.methods;
-    call_refuse(
-        c, found.methods ? REFUSAL_METHOD : REFUSAL_PATH,
-        arena_printf(c->arena, "method=\"%s\" path=\"%s\"", req->head.method, req->head.path));
+    refuse_place(c);
     return NULL;
 }
 
@@ -89,18 +115,6 @@ void call_free(struct call *c)
 }
 
 /* ---- answers */
-
-/* "GET, POST" */
-static const char *allowed(const struct call *c)
-{
-    const char *text = "";
-
-    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
-        if (c->allowed & methods[i].method)
-            text = arena_printf(c->arena, "%s%s%s", text, *text ? ", " : "", methods[i].name);
-    }
-    return text;
-}
 
 /* How to be let in another time, where HTTP has a word for it. */
 static struct http_field way_in(const struct call *c, int status)
@@ -127,7 +141,8 @@ static void send_answer(struct call *c)
     };
 
     c->req->user = NULL;
-    http_answer(c->req, status, extra, json_type, &c->out);
+    call_counts_add(c->api->counts, c, c->outcome);
+    http_answer(c->req, status, extra, c->type ? c->type : json_type, &c->out);
     call_free(c);
 }
 
@@ -185,12 +200,16 @@ void call_fail(struct call *c, const struct err *err)
 {
     const struct teller t = { c->request_id, call_lang(c), c->denied };
     int status = c->dialect->put_err(err, &t, &c->out);
+    struct dialect_code told;
 
     if (dialect_is_ours(err))
         LOG(c->api->parts.log, LOG_ERROR, "a request failed", log_str("path", c->req->head.path),
             log_str("app", c->app ? c->app->code : ""), log_str("request_id", c->request_id),
             log_err(err));
-    c->result.code = err->code;
+    c->outcome = dialect_is_ours(err) ? CALL_ERROR : CALL_FAILED;
+    told = c->dialect->code(err);
+    c->result.code = told.number;
+    c->result.name = told.name;
     c->result.message = arena_strdup(c->arena, err->text);
     answer(c, status);
 }
@@ -205,8 +224,10 @@ void call_refuse(struct call *c, enum refusal why, const char *about)
     if (said.text[LANG_EN])
         refusal_fill(&text, said.text[LANG_EN], about);
     c->result.code = said.code;
+    c->result.name = said.name;
     c->result.message = arena_strdup(c->arena, buf_text(&text));
     buf_free(&text);
+    c->outcome = why == REFUSAL_RATE ? CALL_LIMITED : CALL_REFUSED;
     c->result.is_unsaid = why == REFUSAL_RATE; /* who is held back may not fill the log */
     answer(c, c->dialect->put_refusal(why, about, &t, &c->out));
 }
@@ -214,6 +235,7 @@ void call_refuse(struct call *c, enum refusal why, const char *about)
 void call_stream(struct call *c)
 {
     call_settle(c);
+    c->begun_us = -1; /* how long it goes on says nothing */
     c->req->user = NULL;
 }
 
@@ -221,6 +243,7 @@ void call_stream_end(struct call *c)
 {
     struct http_req *req = c->req;
 
+    call_counts_add(c->api->counts, c, c->outcome);
     call_free(c);
     http_stream_end(req);
 }
@@ -235,14 +258,15 @@ static void fail_params(struct call *c, const struct err *err)
     const char *at = strstr(err->text, ": required");
     bool is_missing =
         at && !at[strlen(": required")] && !memchr(err->text, '.', (size_t)(at - err->text));
+    const char *words;
 
     if (!c->route->label || err->code != ERR_INVALID) {
         call_fail(c, err);
         return;
     }
-    call_refuse(c, REFUSAL_FORM,
-                arena_printf(c->arena, "%s %s", c->route->label,
-                             is_missing ? "This field is required." : err->text));
+    words = arena_printf(c->arena, "%s %s", c->route->label,
+                         is_missing ? "This field is required." : err->text);
+    call_refuse(c, REFUSAL_FORM, wording_in(words, call_lang(c), c->arena));
 }
 
 /* Our own callers hear of a parameter that we do not know; others send what they like. */
@@ -273,6 +297,7 @@ static void do_it(struct call *c)
 
 void call_start(struct call *c)
 {
+    c->begun_us = loop_now_us(c->api->parts.loop); /* what it took to send it is its own affair */
     gate_pass(c, do_it);
 }
 

@@ -15,6 +15,7 @@
 
 #include "api/api.h"
 #include "api/apps.h"
+#include "api/call_counts.h"
 #include "api/dialect.h"
 #include "api/params.h"
 #include "wire/shape.h"
@@ -25,10 +26,11 @@ enum { REQUEST_ID_BYTES = 16, REQUEST_ID_SIZE = 2 * REQUEST_ID_BYTES + 1 };
 
 /* What came of a call, for the audit log; a handler may say more than its answer does. */
 struct call_result {
-    int status; /* of HTTP, while the answer waits for the log */
-    int code;
-    const char *message, *task_id; /* NULL: none */
-    bool is_unsaid;                /* nothing is to be written down */
+    int status;                           /* of HTTP, while the answer waits for the log */
+    int code;                             /* as the caller sees it; 0: done */
+    const char *name, *message, *task_id; /* name: of the code; NULL: none */
+    bool is_unsaid;                       /* nothing is to be written down */
+    const char *what;                     /* JSON, in place of what was asked; NULL: that */
 };
 
 struct call {
@@ -46,6 +48,9 @@ struct call {
     void *ask;           /* the struct of route->in; NULL if it has none */
     size_t held_bytes;   /* of api->strange_bytes */
     struct call_result result;
+    enum call_outcome outcome;
+    int64_t begun_us;   /* when its request was there; -1: it is not asked */
+    const char *type;   /* of the answer; NULL: JSON */
     char *request_name; /* with the app: what idempotency.h knows it by; NULL: it has no key */
     const char *request_key, *request_digest; /* and what was asked with it */
     bool is_replay, is_kept;                  /* it is told once more; its answer is on the disk */

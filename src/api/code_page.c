@@ -51,7 +51,7 @@ static const struct {
 
 static const char *const refusal_advice[REFUSALS] = {
     [REFUSAL_PATH] = "look the path up: [endpoints](reference/endpoints.md)",
-    [REFUSAL_METHOD] = "send a method that the path has",
+    [REFUSAL_METHOD] = "send it by one of the methods in `allowed`, which `Allow` names too",
     [REFUSAL_TOO_LARGE] = "send fewer targets at once",
     [REFUSAL_STRANGE_LARGE] = "put the credentials in the header `X-Bkapi-Authorization`",
     [REFUSAL_BUSY] = "put the credentials in the header, or ask again in a moment",

@@ -35,11 +35,12 @@ static const char *share_others(const char *others, size_t n, struct arena *a)
 }
 
 /* Clients look for "success". */
-const char *result_words(const struct task_item *item, enum lang lang, struct arena *a)
+const char *result_words(const struct task_item *item, enum lang lang, struct wording_memo *memo,
+                         struct arena *a)
 {
     const char *text = result_text(item);
 
-    return item->code == CODE_OK ? text : wording_in(text, lang, a);
+    return item->code == CODE_OK ? text : wording_again(memo, text, lang, a);
 }
 
 struct task_item result_share(const struct task_item *item, size_t n, struct arena *a)

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "model/wording.h"
 #include "server/tasks.h"
 
 /* GSE has JSON as a string; Job has the object itself, or "" where there is none. */
@@ -25,7 +26,8 @@ void content_write(const struct task_item *item, int64_t form, const char *ip, s
 
 /* What error_msg says, and the same for who reads another language. */
 const char *result_text(const struct task_item *item);
-const char *result_words(const struct task_item *item, enum lang lang, struct arena *a);
+const char *result_words(const struct task_item *item, enum lang lang, struct wording_memo *memo,
+                         struct arena *a);
 
 /* The item as one of n that are shown together.  All their texts together have a limit, since
  * each may be 8 KiB of a command's output and who waits for them asks again and again; of a

@@ -82,11 +82,14 @@ static bool is_param(const struct err *err)
     return err->code == ERR_INVALID || err->code == ERR_LIMIT;
 }
 
-/* GSE's code for what went wrong behind ESB or gateway. */
+/* GSE's code for what went wrong behind ESB or gateway.  One that is an envelope's already stays
+ * what it is. */
 static int gse_code(const struct err *err)
 {
     if (is_param(err))
         return GSE_BASE + CODE_PARAM;
+    if (err->code >= JOB_FIRST)
+        return err->code;
     if (err->code >= ERR_BASE_CODES && code_get(err->code)->number == err->code)
         return GSE_BASE + err->code;
     return GSE_BASE + CODE_SYSTEM;
@@ -123,6 +126,11 @@ static void put_malformed(const struct err *err, const struct teller *t, struct 
     put_failure(out, err, malformed_prefix[t->lang], t);
 }
 
+static struct dialect_code esb_code(const struct err *err)
+{
+    return (struct dialect_code){ err->code == ERR_MALFORMED ? ESB_COMMON : gse_code(err), "" };
+}
+
 static int esb_fail(const struct err *err, const struct teller *t, struct buf *out)
 {
     if (err->code != ERR_MALFORMED)
@@ -140,7 +148,7 @@ static int esb_refuse(enum refusal why, const char *about, const struct teller *
     if (why == REFUSAL_PATH) {
         /* Of all its answers this one comes from in front of ESB, and has no more. */
         buf_puts(out, "{\"result\":false,\"data\":null,\"message\":");
-        put_said(out, s.text[LANG_EN], "");
+        put_said(out, s.text[t->lang], about);
         buf_puts(out, "}\n");
         return s.status;
     }
@@ -162,12 +170,25 @@ static const char *const gateway_malformed[LANGS] = {
     "参数错误，请求体不是合法的 JSON：{}",
 };
 
+static const char gateway_args_name[] = "INVALID_ARGS";
+
+static struct dialect_code gateway_code(const struct err *err)
+{
+    if (err->code == ERR_MALFORMED)
+        return (struct dialect_code){ GATEWAY_ARGS, gateway_args_name };
+    return esb_code(err);
+}
+
 static int gateway_fail(const struct err *err, const struct teller *t, struct buf *out)
 {
+    struct buf reason = { 0 };
+
     if (err->code != ERR_MALFORMED)
         return gse_fail(err, t, out);
-    open_failure(out, GATEWAY_ARGS, "INVALID_ARGS");
-    put_said(out, gateway_malformed[t->lang], err->text);
+    open_failure(out, GATEWAY_ARGS, gateway_args_name);
+    wording_put(&reason, err->text, t->lang);
+    put_said(out, gateway_malformed[t->lang], buf_text(&reason));
+    buf_free(&reason);
     close_failure(out, t);
     return 400;
 }
@@ -204,16 +225,19 @@ static void job_close(const char *request_id, struct buf *out)
 }
 
 /* What to ask for, in the form of BlueKing's access management. */
-static void put_permission(struct buf *out, const char *action, const char *what)
+static void put_permission(struct buf *out, const struct teller *t, const char *what)
 {
-    const char *id = action ? action : "access";
+    const char *id = t->action ? t->action : "access";
+    struct buf name = { 0 };
 
+    wording_put(&name, what, t->lang);
     buf_puts(out, ",\"data\":null,\"permission\":{\"system_id\":\"holdfast\",\"system_name\":"
                   "\"Holdfast\",\"actions\":[{\"id\":");
     buf_quote(out, id, strlen(id));
     buf_puts(out, ",\"name\":");
-    buf_quote(out, what, strlen(what));
+    buf_quote(out, buf_data(&name), name.len);
     buf_puts(out, ",\"related_resource_types\":[]}]}");
+    buf_free(&name);
 }
 
 static int job_code(const struct err *err)
@@ -222,12 +246,15 @@ static int job_code(const struct err *err)
         return JOB_INVALID;
     if (err->code == CODE_DENIED || err->code == ERR_DENIED)
         return JOB_DENIED;
-    if (err->code >= JOB_FIRST)
-        return err->code;
     return dialect_is_ours(err) ? JOB_GSE_DOWN : gse_code(err);
 }
 
 static const char *const job_prefix[LANGS] = { "Invalid request parameters: ", "请求参数不合法：" };
+
+static struct dialect_code job_told(const struct err *err)
+{
+    return err->code == ERR_MALFORMED ? esb_code(err) : (struct dialect_code){ job_code(err), "" };
+}
 
 static int job_fail(const struct err *err, const struct teller *t, struct buf *out)
 {
@@ -240,7 +267,7 @@ static int job_fail(const struct err *err, const struct teller *t, struct buf *o
         put_failure(out, err, code == JOB_INVALID ? job_prefix[t->lang] : "", t);
     }
     if (code == JOB_DENIED)
-        put_permission(out, t->action, err->text);
+        put_permission(out, t, err->text);
     else
         buf_puts(out, ",\"data\":null,\"permission\":null");
     job_close_with(t->request_id, out);
@@ -254,9 +281,9 @@ static int job_refuse(enum refusal why, const char *about, const struct teller *
 
     if (why != REFUSAL_RIGHT)
         return esb_refuse(why, about, t, out);
-    open_failure(out, JOB_DENIED, NULL);
+    open_failure(out, s.code, NULL);
     put_said(out, s.text[t->lang], about);
-    put_permission(out, t->action, about);
+    put_permission(out, t, about);
     job_close_with(t->request_id, out);
     return 200;
 }
@@ -284,6 +311,13 @@ static void v1_close_error(struct buf *out, const struct teller *t)
     buf_printf(out, ",\"request_id\":\"%s\"}}\n", t->request_id);
 }
 
+static struct dialect_code v1_code(const struct err *err)
+{
+    const struct code_info *info = code_get(err->code);
+
+    return (struct dialect_code){ info->number, info->name };
+}
+
 static int v1_fail(const struct err *err, const struct teller *t, struct buf *out)
 {
     const struct code_info *info = code_get(err->code);
@@ -308,10 +342,10 @@ static int v1_refuse(enum refusal why, const char *about, const struct teller *t
 /* clang-format off */
 #define ALL (METHOD_GET | METHOD_POST | METHOD_PUT | METHOD_DELETE)
 const struct dialect dialects[DIALECTS] = {
-    [DIALECT_ESB] = { DIALECT_ESB, METHOD_GET | METHOD_POST, esb_open, close_envelope, esb_fail, esb_refuse },
-    [DIALECT_GATEWAY] = { DIALECT_GATEWAY, METHOD_POST, gateway_open, close_envelope, gateway_fail, gateway_refuse },
-    [DIALECT_V1] = { DIALECT_V1, ALL, v1_open, v1_close, v1_fail, v1_refuse },
-    [DIALECT_JOB] = { DIALECT_JOB, METHOD_GET | METHOD_POST, job_open, job_close, job_fail, job_refuse },
-    [DIALECT_BACKEND] = { DIALECT_BACKEND, ALL, esb_open, close_envelope, esb_fail, esb_refuse },
+    [DIALECT_ESB] = { DIALECT_ESB, METHOD_GET | METHOD_POST, esb_open, close_envelope, esb_fail, esb_refuse, esb_code },
+    [DIALECT_GATEWAY] = { DIALECT_GATEWAY, METHOD_POST, gateway_open, close_envelope, gateway_fail, gateway_refuse, gateway_code },
+    [DIALECT_V1] = { DIALECT_V1, ALL, v1_open, v1_close, v1_fail, v1_refuse, v1_code },
+    [DIALECT_JOB] = { DIALECT_JOB, METHOD_GET | METHOD_POST, job_open, job_close, job_fail, job_refuse, job_told },
+    [DIALECT_BACKEND] = { DIALECT_BACKEND, ALL, esb_open, close_envelope, esb_fail, esb_refuse, esb_code },
 };
 /* clang-format on */

@@ -22,6 +22,12 @@ struct teller {
     const char *action; /* what it was that the app may not do, in a word; NULL: not told */
 };
 
+/* What a failure is called by. */
+struct dialect_code {
+    int number;
+    const char *name; /* "": it has none there */
+};
+
 struct dialect {
     enum dialect_kind kind;
     unsigned methods; /* that it knows at all */
@@ -34,6 +40,7 @@ struct dialect {
     int (*put_err)(const struct err *err, const struct teller *t, struct buf *out);
     int (*put_refusal)(enum refusal why, const char *about, const struct teller *t,
                        struct buf *out);
+    struct dialect_code (*code)(const struct err *err); /* that put_err() writes */
 };
 
 extern const struct dialect dialects[DIALECTS];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/wording.h"
 #include "wire/http_sse.h"
 
 enum {
@@ -25,6 +26,7 @@ struct listener {
     struct event_feed *feed;
     struct call *call;
     struct event_sight sight;
+    enum lang lang;
     int64_t last;  /* all up to it were looked at */
     int64_t shown; /* the client was told so */
     bool is_live;  /* else it is told from the store */
@@ -83,20 +85,28 @@ static bool is_full(const struct listener *l)
     return http_stream_pending(l->call->req) > PENDING_HIGH;
 }
 
-/* `json`: what the row looks like, made when it is first needed. */
-static bool tell_row(struct listener *l, const struct event_row *row, struct buf *json)
+static void write_row(const struct event_row *row, enum lang lang, struct buf *json)
 {
-    struct event_view view;
+    struct event_view view = event_seen(row);
+    struct arena a = { 0 };
+
+    view.text = wording_in(view.text, lang, &a);
+    shape_write(&event_view_shape, &view, json);
+    arena_free(&a);
+}
+
+/* `jsons`: what the row looks like in each language, made when it is first needed. */
+static bool tell_row(struct listener *l, const struct event_row *row, struct buf jsons[LANGS])
+{
+    struct buf *json = &jsons[l->lang];
 
     if (row->seq <= l->last)
         return true;
     l->last = row->seq;
     if (!event_sight_has(&l->sight, row))
         return true;
-    if (!json->len) {
-        view = event_seen(row);
-        shape_write(&event_view_shape, &view, json);
-    }
+    if (!json->len)
+        write_row(row, l->lang, json);
     return send_event(l, NULL, row->seq, buf_text(json));
 }
 
@@ -120,15 +130,15 @@ static bool tell_gap(struct listener *l, int64_t until)
 static bool tell_page(struct listener *l, const struct event_page_got *got)
 {
     const struct event_row *rows = got->rows.items;
-    struct buf json = { 0 };
+    struct buf jsons[LANGS] = { 0 };
     bool is_sent = got->oldest <= l->last + 1 || tell_gap(l, got->oldest - 1);
     size_t i;
 
     for (i = 0; is_sent && i < got->rows.n && !is_full(l); i++) {
-        buf_truncate(&json, 0);
-        is_sent = tell_row(l, &rows[i], &json);
+        buf_truncate(&jsons[l->lang], 0);
+        is_sent = tell_row(l, &rows[i], jsons);
     }
-    buf_free(&json);
+    buf_free(&jsons[l->lang]);
     if (i == got->rows.n && l->last < got->reached)
         l->last = got->reached; /* else the rest is read again */
     return is_sent;
@@ -214,19 +224,21 @@ static void on_told(void *arg, const struct event_row *rows, size_t n)
 {
     struct event_feed *f = arg;
     struct listener *l, *next;
-    struct buf json = { 0 };
+    struct buf jsons[LANGS] = { 0 };
 
     for (size_t i = 0; i < n; i++) {
-        buf_truncate(&json, 0);
+        buf_truncate(&jsons[LANG_EN], 0);
+        buf_truncate(&jsons[LANG_ZH], 0);
         for (l = TAILQ_FIRST(&f->all); l; l = next) {
             next = TAILQ_NEXT(l, link);
             if (l->is_live && is_full(l))
                 read_on(l); /* the rest from the store, as fast as it reads */
-            else if (l->is_live && !tell_row(l, &rows[i], &json))
+            else if (l->is_live && !tell_row(l, &rows[i], jsons))
                 end(l);
         }
     }
-    buf_free(&json);
+    buf_free(&jsons[LANG_EN]);
+    buf_free(&jsons[LANG_ZH]);
 }
 
 /* ---- all of them ---- */
@@ -326,7 +338,7 @@ void event_feed_add(struct event_feed *f, struct call *c, const struct event_sig
         return;
     }
     l = xalloc(sizeof(*l));
-    *l = (struct listener){ .feed = f, .call = c, .sight = *s };
+    *l = (struct listener){ .feed = f, .call = c, .sight = *s, .lang = call_lang(c) };
     l->open_until_ms = loop_now_ms(f->parts.loop) + FEED_OPEN_MS;
     timer_init(&l->timer, on_timer, l);
     TAILQ_INSERT_TAIL(&f->all, l, link);

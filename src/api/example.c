@@ -27,6 +27,7 @@ static const struct {
     { "update", "hosts", NULL },
     { "updated_spec", "monitor_policy", NULL },
     { "registered_spec", "monitor_policy", NULL },
+    { "policy", "auto_type", "1" },
     { "proc_status_ask", "hosts", NULL },
     { "job_manage", "bk_scope_type", "biz" },
     { "job_manage", "bk_scope_id", "2" },
@@ -42,6 +43,7 @@ static const struct {
     { "process_info", "proc_name", "nginx" },
     { "process_info", "pid_path", "/run/nginx.pid" },
     { "process_info", "start_cmd", "./start.sh" },
+    { "process_info", "type", "1" }, /* their default is periodic, and few mean that */
     { "script_process_info", "setup_path", "/opt/nginx" },
     { "script_process_info", "proc_name", "nginx" },
     { "script_process_info", "pid_path", "/run/nginx.pid" },
@@ -89,6 +91,7 @@ static const struct {
     { "/v1/business_sets/*", "8000001" },
     { "/v1/tasks/*", TASK },
     { "/v1/apps/*", "deployer" },
+    { "/v1/tokens/*", "0123456789ab" },
 };
 /* clang-format on */
 
@@ -141,7 +144,9 @@ static void put_field(const struct shape *s, const struct field *f, struct buf *
     case FIELD_BOOL: buf_puts(out, f->fallback ? "true" : "false"); return;
     case FIELD_ENUM:
         if (f->flags & FIELD_BY_NAME)
-            put_text(out, f->names->name);
+            put_text(out, value ? value : f->names->name);
+        else if (value)
+            buf_puts(out, value);
         else
             buf_printf(out, "%lld", (long long)f->names->value);
         return;

@@ -34,6 +34,8 @@ void agents_list_info(struct call *c);  /* struct agent_ids_ask */
 void job_agents_status(struct call *c); /* struct job_agents_ask */
 void job_agents_info(struct call *c);   /* struct host_ids_ask */
 
+void metrics_get(struct call *c);
+
 void v1_status(struct call *c);
 void v1_hosts(struct call *c);            /* struct host_list_ask */
 void v1_host_set(struct call *c);         /* struct host_set_ask */
@@ -60,6 +62,8 @@ void v1_app(struct call *c);              /* its code is c->rest, here and below
 void v1_app_put(struct call *c);          /* struct app_ask */
 void v1_app_set(struct call *c);          /* struct app_set_ask */
 void v1_app_del(struct call *c);
+void v1_tokens(struct call *c);    /* struct page_ask */
 void v1_token_put(struct call *c); /* struct token_ask */
+void v1_token_del(struct call *c); /* its id is c->rest */
 
 #endif

@@ -7,8 +7,8 @@
 
 #include "api/api_in.h"
 #include "api/away.h"
+#include "base/mem.h"
 #include "model/ip.h"
-#include "server/fleet_spaces.h"
 
 const struct fleet_host *hosts_find(const struct call *c, const char *text)
 {
@@ -18,23 +18,116 @@ const struct fleet_host *hosts_find(const struct call *c, const char *text)
     return h ? h : fleet_find_at(f, 0, text);
 }
 
-const struct fleet_host *hosts_next(const struct call *c, const char *after)
-{
-    const struct fleet_host *h = fleet_next(c->api->parts.fleet, after);
+/* ---- what the caller may see */
 
-    while (h && !call_may_see(c, h))
-        h = fleet_next(c->api->parts.fleet, h->agent_id);
-    return h;
+static int compare_ids(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return x < y ? -1 : x > y;
 }
 
-const struct fleet_host *hosts_next_in(const struct call *c, const char *space, const char *after)
+static size_t order_ids(int64_t *ids, size_t n)
 {
-    const struct fleet_host *h = fleet_next_in(c->api->parts.fleet, space, after);
+    size_t kept = 0;
 
-    while (h && !call_may_see(c, h))
-        h = fleet_next_in(c->api->parts.fleet, space, h->agent_id);
-    return h;
+    qsort(ids, n, sizeof(*ids), compare_ids);
+    for (size_t i = 0; i < n; i++) {
+        if (!kept || ids[kept - 1] != ids[i])
+            ids[kept++] = ids[i];
+    }
+    return kept;
 }
+
+static const struct scope *find_set(const struct call *c, size_t i)
+{
+    const struct app_number *sets = c->app->permissions.business_sets.items;
+    const struct scopes *scopes = c->api->parts.scopes;
+
+    return scopes ? scopes_find(scopes, SCOPE_BIZ_SET, sets[i].number) : NULL;
+}
+
+/* The businesses of its sets, and its own: each once, however often it was given. */
+static void list_businesses(const struct call *c, struct fleet_part *part)
+{
+    const struct app_permissions *may = &c->app->permissions;
+    const struct app_number *own = may->businesses.items;
+    size_t n = 0, most = may->businesses.n;
+    int64_t *ids;
+
+    for (size_t i = 0; i < may->business_sets.n; i++)
+        most += find_set(c, i) ? find_set(c, i)->n_businesses : 0;
+    ids = arena_alloc(c->arena, most * sizeof(*ids));
+    for (size_t i = 0; i < may->businesses.n; i++)
+        ids[n++] = own[i].number;
+    for (size_t i = 0; i < may->business_sets.n; i++) {
+        const struct scope *set = find_set(c, i);
+
+        for (size_t k = 0; set && k < set->n_businesses; k++)
+            ids[n++] = set->businesses[k];
+    }
+    part->businesses = ids;
+    part->n_businesses = n ? order_ids(ids, n) : 0;
+}
+
+static void list_spaces(const struct call *c, struct fleet_part *part)
+{
+    const struct list *list = &c->app->permissions.spaces;
+    const struct app_text *texts = list->items;
+    const char **spaces = arena_alloc(c->arena, list->n * sizeof(*spaces));
+    struct map seen = { 0 };
+
+    part->spaces = spaces;
+    for (size_t i = 0; i < list->n; i++) {
+        if (!map_put_str(&seen, texts[i].text, &seen))
+            spaces[part->n_spaces++] = texts[i].text;
+    }
+    map_free(&seen);
+}
+
+struct fleet_part hosts_part(const struct call *c)
+{
+    const struct app_permissions *may = &c->app->permissions;
+    struct fleet_part part = {
+        .has_businesses = may->businesses.n || may->business_sets.n,
+        .has_spaces = may->spaces.n,
+    };
+
+    if (part.has_businesses)
+        list_businesses(c, &part);
+    if (part.has_spaces)
+        list_spaces(c, &part);
+    return part;
+}
+
+struct fleet_part hosts_part_in(const struct call *c, const char *const *space)
+{
+    struct fleet_part part = hosts_part(c);
+
+    if (!**space)
+        return part;
+    part.has_spaces = true;
+    part.spaces = space;
+    part.n_spaces = app_may_space(&c->app->permissions, *space);
+    return part;
+}
+
+void hosts_keep_business(const struct call *c, const int64_t *biz_id, struct fleet_part *part)
+{
+    part->has_businesses = true;
+    part->businesses = biz_id;
+    part->n_businesses = call_may_business(c, *biz_id);
+}
+
+void hosts_walk_in(const struct call *c, const char *const *space, const char *after,
+                   struct fleet_walk *ret)
+{
+    const struct fleet_part part = hosts_part_in(c, space);
+
+    fleet_walk(ret, c->api->parts.fleet, &part, after, c->arena);
+}
+
+/* ---- one of them */
 
 void hosts_fail(struct call *c, const char *field, const char *text)
 {
@@ -98,6 +191,17 @@ struct host_view hosts_view(const struct call *c, const struct fleet_host *h)
         .processes = t.procs,
         .running = t.running,
     };
+}
+
+bool hosts_has_text(const struct fleet_host *h, const char *text)
+{
+    const char *const texts[] = { h->ip, h->addresses, h->hostname, h->agent_id, h->note };
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        if (texts[i] && strcasestr(texts[i], text))
+            return true;
+    }
+    return false;
 }
 
 struct process_view hosts_process(const struct fleet_host *h, const struct fleet_proc *p,

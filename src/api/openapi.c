@@ -129,6 +129,10 @@ static void put_data(struct book *b, const struct route *r)
         [GIVES_LIST] = "{\"type\":\"array\",\"items\":",
     };
 
+    if (r->gives == GIVES_TEXT) {
+        buf_puts(b->out, "{\"type\":\"string\"}");
+        return;
+    }
     if (!r->out) {
         buf_puts(b->out, "{\"type\":\"object\",\"additionalProperties\":true}");
         return;
@@ -152,7 +156,9 @@ static void put_responses(struct book *b, const struct route *r, const struct pl
 
     buf_printf(b->out, ",\"responses\":{\"200\":{\"description\":\"%s\",\"content\":{\"%s\":",
                envelope ? "Done, or refused: see `result` and `code`." : "Done.",
-               r->is_stream ? "text/event-stream" : TYPE_JSON);
+               r->is_stream             ? "text/event-stream"
+               : r->gives == GIVES_TEXT ? "text/plain"
+                                        : TYPE_JSON);
     buf_puts(b->out, "{\"schema\":");
     if (envelope)
         put_wrapped(b, r, envelope);
@@ -193,11 +199,6 @@ static void put_id(const char *method, const char *path, struct buf *out)
     buf_addc(out, '"');
 }
 
-static const char *right_name(enum app_right right)
-{
-    return right == APP_READ ? "read" : right == APP_OPERATE ? "operate" : "admin";
-}
-
 static void put_operation(struct book *b, const struct route *r, const struct place *p,
                           const char *path, size_t method)
 {
@@ -207,7 +208,8 @@ static void put_operation(struct book *b, const struct route *r, const struct pl
     put_text(b->out, tag_of(p));
     buf_puts(b->out, "],\"summary\":");
     put_text(b->out, r->doc);
-    buf_printf(b->out, ",\"x-right\":\"%s\",\"security\":[{\"app\":[]}%s]", right_name(r->right),
+    buf_printf(b->out, ",\"x-right\":\"%s\",\"security\":[{\"app\":[]}%s]",
+               app_right_name(r->right),
                p->dialect == DIALECT_V1        ? ",{\"basic\":[]}"
                : p->dialect == DIALECT_GATEWAY ? ""
                                                : ",{}");

@@ -18,6 +18,7 @@ enum {
     GATEWAY_RATE = 1642902,
     GATEWAY_CONCURRENCY = 1642904,
     GATEWAY_BEHIND = 1650201,
+    JOB_DENIED = 9900403,
 };
 
 struct says {
@@ -41,7 +42,7 @@ static const struct says refusals[REFUSALS][TELLERS] = {
         { 404, ERR_NOT_FOUND, "NOT_FOUND", "there is no such path [{}]" } },
     [REFUSAL_METHOD] = {
         { 405, ESB_ARGUMENT, NULL, "Parameters error, this method is not allowed here [{}]" },
-        { 404, GATEWAY_NOT_FOUND, "API_NOT_FOUND", "API not found [{}]" },
+        { 405, GATEWAY_NOT_FOUND, "API_NOT_FOUND", "API not found with this method [{}]" },
         { 405, ERR_INVALID, "METHOD", "this method is not allowed here [{}]" } },
     [REFUSAL_TOO_LARGE] = {
         { 413, ESB_ARGUMENT, NULL, "Parameters error, body: larger than the {} bytes allowed here" },
@@ -155,7 +156,9 @@ struct said refusal_said(enum refusal why, enum dialect_kind kind)
 {
     const struct says *s = &refusals[why][(int)kind < TELLERS ? (int)kind : DIALECT_ESB];
 
-    return (struct said){ s->status, s->code, s->name, { s->text, chinese[why] } };
+    int code = kind == DIALECT_JOB && why == REFUSAL_RIGHT ? JOB_DENIED : s->code;
+
+    return (struct said){ s->status, code, s->name, { s->text, chinese[why] } };
 }
 
 void refusal_fill(struct buf *to, const char *text, const char *about)

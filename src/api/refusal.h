@@ -19,7 +19,7 @@ enum dialect_kind {
 /* What `about` is stands beside it. */
 enum refusal {
     REFUSAL_PATH,           /* method="POST" path="/x" */
-    REFUSAL_METHOD,         /* the same */
+    REFUSAL_METHOD,         /* the same, and allowed="GET, POST" */
     REFUSAL_TOO_LARGE,      /* the limit in bytes */
     REFUSAL_STRANGE_LARGE,  /* the same; with credentials in the header it would be higher */
     REFUSAL_BUSY,           /* - */

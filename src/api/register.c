@@ -30,16 +30,27 @@ static int64_t op_of(enum registering_kind kind)
     return kind == REGISTERING_END ? PROC_OP_UNHOST : PROC_OP_HOST;
 }
 
+/* Under either of its names; an update may leave it out, and the default is then resident. */
+static int check_policy(const struct proc_spec *spec, struct err *err)
+{
+    bool is_here = spec->has_policy == PRESENCE_GIVEN;
+
+    if (!is_here && spec->has_alive_policy != PRESENCE_GIVEN)
+        return err_set(err, ERR_INVALID, "spec.monitor_policy: required");
+    if (spec->policy.has_kind != PRESENCE_GIVEN && spec->alive_policy.has_kind != PRESENCE_GIVEN)
+        return err_set(err, ERR_INVALID, "spec.%s.auto_type: required",
+                       is_here ? "monitor_policy" : "alive_monitor_policy");
+    return 0;
+}
+
 static int check(const struct call *c, enum registering_kind kind, struct err *err)
 {
     const struct proc_register *ask = c->ask;
-    const struct proc_spec *spec = &ask->spec;
 
     if (!ask->hosts.n && !ask->agents.n)
         return err_set(err, ERR_INVALID, "hosts: required, or agent_id_list");
-    if (kind == REGISTERING_NEW && spec->has_policy != PRESENCE_GIVEN &&
-        spec->has_alive_policy != PRESENCE_GIVEN)
-        return err_set(err, ERR_INVALID, "spec.monitor_policy: required");
+    if (kind == REGISTERING_NEW && check_policy(&ask->spec, err))
+        return -1;
     return targets_check(c, "", "meta.namespace", op_of(kind), ask->meta.space, NULL, err);
 }
 

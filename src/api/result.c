@@ -67,26 +67,33 @@ static void fill_names(const struct call *c, const struct fleet_host *h, struct 
     item->setup_path = known->spec.identity.setup_path;
 }
 
-static void write_item(const struct call *c, const struct task_info *task, struct task_item *item,
-                       struct knowns *knowns, enum content_kind kind, struct buf *scratch,
-                       struct buf *out)
+struct writing {
+    const struct call *call;
+    int64_t form;
+    enum content_kind kind;
+    struct knowns knowns;
+    struct wording_memo memo;
+    struct buf scratch;
+};
+
+static void write_item(struct writing *w, struct task_item *item, struct buf *out)
 {
+    const struct call *c = w->call;
     const struct fleet_host *h = host_of(c, item);
 
-    fill_names(c, h, knowns, item);
-    item->text = result_words(item, call_lang(c), c->arena);
-    result_write(item, task->form, h ? h->ip : "", kind, scratch, out);
+    fill_names(c, h, &w->knowns, item);
+    item->text = result_words(item, call_lang(c), &w->memo, c->arena);
+    result_write(item, w->form, h ? h->ip : "", w->kind, &w->scratch, out);
 }
 
 void result_map_write(const struct call *c, const struct task_info *task, enum content_kind kind,
                       struct buf *out)
 {
     struct map last = { 0 };
-    struct buf scratch = { 0 };
-    struct knowns knowns;
+    struct writing w = { .call = c, .form = task->form, .kind = kind };
     struct map_entry *e;
 
-    knowns_init(&knowns, c->arena);
+    knowns_init(&w.knowns, c->arena);
     find_last(task, &last);
     buf_addc(out, '{');
     for (size_t at = 0, n = 0; (e = map_next(&last, &at)); n++) {
@@ -96,11 +103,11 @@ void result_map_write(const struct call *c, const struct task_info *task, enum c
             buf_addc(out, ',');
         buf_quote(out, e->key, e->key_len);
         buf_addc(out, ':');
-        write_item(c, task, &item, &knowns, kind, &scratch, out);
+        write_item(&w, &item, out);
     }
     buf_addc(out, '}');
-    buf_free(&scratch);
-    knowns_done(&knowns);
+    buf_free(&w.scratch);
+    knowns_done(&w.knowns);
     map_free(&last);
 }
 

@@ -33,7 +33,8 @@ const struct route routes[] = {
       "The same, whether or not it was said before; a process that is hosted is kept by it from then on, without a "
       "restart.", TASK_FORM_V1 },
     { SERVED_GSE, "unregister_proc_info", ANY, APP_OPERATE, HUGE, &proc_unregister_shape, NULL, register_end,
-      "Forgets that, and hosts the process no more; one that runs runs on.", TASK_FORM_V1 },
+      "Forgets that, and hosts the process no more; one that runs runs on, and one that does not is forgotten by its "
+      "host, too.", TASK_FORM_V1 },
     { SERVED_GSE, "operate_proc", ANY, APP_OPERATE, HUGE, &proc_operate_known_shape, &task_ref_shape, operate_known,
       "One operation on a process that is registered; the answer is a task to ask for.", TASK_FORM_V1 },
     { SERVED_GSE, "set_process_group_info", ANY, APP_OPERATE, HUGE, &group_set_shape, NULL, groups_put,
@@ -115,6 +116,8 @@ const struct route routes[] = {
     { SERVED_BACKEND, "/procapi/v1/proc/syncstatus", METHOD_GET, APP_READ, SMALL, &proc_sync_ask_shape,
       &proc_sync_shape, status_sync, "sync_proc_status, behind an ESB." },
 
+    { SERVED_V1, "/metrics", METHOD_GET, APP_METRICS, 0, NULL, NULL, metrics_get,
+      "What the server counts, for Prometheus, in its text format 0.0.4.", .gives = GIVES_TEXT },
     { SERVED_V1, "/v1/status", METHOD_GET, APP_READ, 0, NULL, &status_view_shape, v1_status,
       "The server and its fleet in numbers." },
     { SERVED_V1, "/v1/hosts", METHOD_GET, APP_READ, 0, &host_list_ask_shape, &host_page_shape, v1_hosts,
@@ -153,7 +156,8 @@ const struct route routes[] = {
     { SERVED_V1, "/v1/tasks", METHOD_GET, APP_READ, 0, &task_list_query_shape, &task_page_shape, v1_tasks,
       "Tasks, the newest first, page by page." },
     { SERVED_V1, "/v1/tasks/cancel", METHOD_POST, APP_OPERATE, SMALL, &task_ref_shape, &task_view_shape, v1_task_cancel,
-      "Cancels what has not been begun of a task, item by item with code 826; what runs goes on. Again is fine.",
+      "Cancels what has not been begun of a task, item by item with code 826; what runs goes on. Again is fine. "
+      "The answer has the first 1,000 items; `next` is where `GET /v1/tasks/ID` goes on.",
       .is_repeatable = true },
     { SERVED_V1, "/v1/tasks/*", METHOD_GET, APP_READ, 0, &task_look_shape, &task_view_shape, v1_task,
       "A task and its items: all of them, or a page, or those that failed." },
@@ -173,6 +177,10 @@ const struct route routes[] = {
       "Forgets an app: it is let in no more. Its tasks run on." },
     { SERVED_V1, "/v1/tokens", METHOD_POST, APP_ADMIN, SMALL, &token_ask_shape, &token_view_shape, v1_token_put,
       "Makes a token by which hosts may join.", .tells_secret = true },
+    { SERVED_V1, "/v1/tokens", METHOD_GET, APP_ADMIN, 0, &page_ask_shape, &token_page_shape, v1_tokens,
+      "Tokens, page by page, those that are used up or expired too; never what they are." },
+    { SERVED_V1, "/v1/tokens/*", METHOD_DELETE, APP_ADMIN, 0, NULL, &token_line_shape, v1_token_del,
+      "Revokes a token: nobody joins by it any more. Hosts that have joined by it stay." },
     { 0 },
 };
 
@@ -334,6 +342,7 @@ void route_find(const char *path, unsigned method, struct route_found *ret)
 
     *ret = (struct route_found){ .dialect = DIALECT_V1 };
     if (find_esb(s, method, ret) || find_whole(s, "/v1", DIALECT_V1, SERVED_V1, method, ret) ||
+        find_whole(s, "/metrics", DIALECT_V1, SERVED_V1, method, ret) ||
         find_whole(s, "/procapi", DIALECT_BACKEND, SERVED_BACKEND, method, ret))
         return;
     if (!strncmp(path, "/api", 4) && (!path[4] || path[4] == '/'))

@@ -40,8 +40,8 @@ struct place {
 
 extern const struct place route_places[]; /* ends with a NULL root */
 
-/* How `out` stands in the answer: alone, or many of it. */
-enum route_gives { GIVES_ONE, GIVES_MAP, GIVES_LIST };
+/* How `out` stands in the answer: alone, or many of it; text has none. */
+enum route_gives { GIVES_ONE, GIVES_MAP, GIVES_LIST, GIVES_TEXT };
 
 struct route {
     unsigned served;

@@ -9,9 +9,10 @@
 #include "api/api_in.h"
 #include "api/away.h"
 #include "api/handlers.h"
+#include "api/hosts.h"
 #include "api/targets.h"
 #include "model/proc_info.h"
-#include "server/fleet_spaces.h"
+#include "model/wording.h"
 
 struct listing {
     struct call *call;
@@ -46,10 +47,8 @@ static const char *keep_text(struct listing *l)
 /* Of one that no agent has spoken of there are no facts to make a sentence of. */
 static const char *message_of(struct listing *l, const struct fleet_proc *p)
 {
-    if (p->trouble)
-        return p->trouble;
-    if (!p->view.report_s)
-        return p->view.why;
+    if (p->trouble || !p->view.report_s)
+        return wording_in(p->trouble ? p->trouble : p->view.why, l->lang, l->call->arena);
     buf_truncate(&l->text, 0);
     why_write(&p->view, l->lang, l->wall_ms / 1000, &l->text);
     return keep_text(l);
@@ -186,22 +185,16 @@ void status_get(struct call *c)
 
 /* ---- of a namespace */
 
-static bool counts(const void *call, const struct fleet_host *h)
-{
-    return call_may_see(call, h);
-}
-
 static size_t read_page(struct listing *l, const struct proc_sync_ask *ask, size_t most)
 {
     struct call *c = l->call;
-    const struct app_permissions *may = &c->app->permissions;
+    const struct fleet_part part = hosts_part(c);
     struct fleet_hit *hits = arena_alloc(c->arena, most * sizeof(*hits));
     const struct fleet_page page = {
         .space = ask->meta.space,
         .start = (size_t)ask->page.start,
         .most = most,
-        .counts = may->businesses.n || may->business_sets.n ? counts : NULL,
-        .arg = c,
+        .part = &part,
     };
     size_t n, total = fleet_page(c->api->parts.fleet, &page, hits, &n);
 

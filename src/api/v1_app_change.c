@@ -150,8 +150,8 @@ static int check_there(const struct change *h, bool is_there, struct err *err)
 {
     if (h->kind == CREATE)
         return is_there ? err_set(err, ERR_CONFLICT,
-                                  "app %s: is there already; rotate=1 (--rotate) gives it a new "
-                                  "secret",
+                                  "app %s: is there already; rotate=1 (`app rotate`) "
+                                  "gives it a new secret",
                                   h->code)
                         : 0;
     if (is_there)
@@ -227,7 +227,13 @@ static int check_permissions(const struct app_permissions *p, struct err *err)
 {
     const struct app_permissions anywhere = { .rights = p->rights };
 
-    if (app_rights(p) != app_rights(&anywhere))
+    unsigned lost = app_rights(&anywhere) & ~app_rights(p);
+
+    if (lost == APP_METRICS)
+        return err_set(err, ERR_INVALID,
+                       "permissions: the right metrics goes without limits: its figures are of all "
+                       "hosts together");
+    if (lost)
         return err_set(err, ERR_INVALID,
                        "permissions: the right admin goes without limits: who may make apps may "
                        "make one that has none");
@@ -245,6 +251,20 @@ static int check_app(const struct app_ask *ask, bool rotate, struct err *err)
     return check_permissions(&ask->permissions, err);
 }
 
+/* The body alone would read as if the app were made. */
+static const char *rotation_told(const char *code, struct arena *a)
+{
+    struct buf b = { 0 };
+    const char *text;
+
+    buf_puts(&b, "{\"operation\":\"rotate\",\"code\":");
+    buf_quote(&b, code, strlen(code));
+    buf_addc(&b, '}');
+    text = arena_strdup(a, buf_text(&b));
+    buf_free(&b);
+    return text;
+}
+
 void v1_app_put(struct call *c)
 {
     const struct params query = params_of_query(c->req);
@@ -258,6 +278,8 @@ void v1_app_put(struct call *c)
         call_fail(c, &err);
         return;
     }
+    if (q.rotate)
+        c->result.what = rotation_told(ask->code, c->arena);
     h = change_new(c, q.rotate ? ROTATE : CREATE, ask->code);
     h->permissions = q.rotate ? NULL : &ask->permissions;
     begin(h);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* v1_apps.c - /v1 of who may call us and who may join: apps and join tokens. */
+/* v1_apps.c - /v1 of who may call us: apps. */
 #include <string.h>
 
 #include "api/api_in.h"
 #include "api/handlers.h"
 #include "api/params.h"
 #include "base/mem.h"
-#include "link/token.h"
 #include "model/host.h"
 #include "store/store_apps.h"
-#include "wire/secret.h"
 
 /* Submits, or ends the call. */
 static void submit(struct call *c, struct store_call *s)
@@ -90,56 +88,5 @@ void v1_app(struct call *c)
 
     ask->code = arena_strdup(&s->arena, c->rest);
     s->in = ask;
-    submit(c, s);
-}
-
-/* ---- a join token */
-
-struct token_making {
-    struct call *call;
-    char token[TOKEN_TEXT_SIZE], hash[SECRET_HASH_SIZE];
-    struct token_row row;
-};
-
-static void on_token(void *arg, struct store_call *s)
-{
-    struct token_making *m = arg;
-    struct call *c = m->call;
-    const struct token_ask *ask = c->ask;
-    const struct token_view view = { m->token, ask->cloud_id, ask->biz_id, m->row.expires_ms / 1000,
-                                     ask->uses };
-
-    if (s->failed) {
-        call_fail(c, &s->err);
-    } else {
-        LOG(c->api->parts.log, LOG_INFO, "join token made", log_int("cloud_id", ask->cloud_id),
-            log_int("biz_id", ask->biz_id), log_int("uses", ask->uses), log_str("note", ask->note),
-            log_str("by", c->app->code), log_str("user", c->user),
-            log_str("request_id", c->request_id));
-        call_finish(c, &token_view_shape, &view);
-    }
-    store_call_free(s);
-}
-
-void v1_token_put(struct call *c)
-{
-    const struct token_ask *ask = c->ask;
-    struct token_making *m = arena_alloc(c->arena, sizeof(*m));
-    struct store_call *s = store_call_new(&store_token_put, on_token, m);
-    struct token token;
-
-    m->call = c;
-    token_new(c->api->parts.ca_fingerprint, &token);
-    token_write(&token, m->token);
-    secret_hash(token.secret, m->hash);
-    m->row = (struct token_row){
-        .hash = m->hash,
-        .cloud_id = ask->cloud_id,
-        .biz_id = ask->biz_id,
-        .expires_ms = clock_wall_ms(loop_clock(c->api->parts.loop)) + ask->ttl_s * 1000,
-        .uses_left = ask->uses,
-        .note = ask->note,
-    };
-    s->in = &m->row;
     submit(c, s);
 }

@@ -47,6 +47,7 @@ static struct audit_view view_row(const struct audit_row *row)
         .route = row->route,
         .what = row->what,
         .code = row->code,
+        .code_name = row->code_name,
         .message = row->message,
         .task_id = row->task_id,
     };

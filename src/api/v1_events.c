@@ -8,6 +8,7 @@
 #include "api/event_feed.h"
 #include "api/handlers.h"
 #include "base/mem.h"
+#include "model/wording.h"
 
 /* How often the store is asked for one page of ours, where little of its own may be seen; and
  * how many bytes of text a page has at most, and one event more. */
@@ -31,6 +32,7 @@ static void add_view(struct listing *l, const struct event_row *row)
     struct arena *a = l->call->arena;
     struct event_view v = event_seen(row), *to = &l->views[l->n++];
 
+    v.text = wording_in(v.text, call_lang(l->call), a);
     shape_copy(&event_view_shape, &v, a, to);
     l->bytes += strlen(v.text);
 }

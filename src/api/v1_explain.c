@@ -8,6 +8,7 @@
 #include "api/hosts.h"
 #include "model/code.h"
 #include "model/explain.h"
+#include "model/wording.h"
 #include "store/store_task_lists.h"
 
 enum { OPERATIONS = 5 };
@@ -97,7 +98,8 @@ static void take_operation(struct explaining *e, const struct task_past_row *row
         .created_ms = row->created_ms,
         .done_ms = row->done_ms,
         .code = row->state == STORE_ITEM_DONE ? row->code : CODE_WAITING,
-        .text = row->message,
+        .text =
+            row->code ? wording_in(row->message, call_lang(e->call), e->call->arena) : row->message,
     };
 }
 
@@ -140,13 +142,16 @@ static void ask_store(struct explaining *e)
 static void list_all(struct explaining *e)
 {
     const struct explain_ask *ask = e->call->ask;
-    const struct fleet_host *h = hosts_next_in(e->call, ask->space, ask->after);
+    const struct fleet_host *h, *last = NULL;
+    struct fleet_walk walk;
+    size_t looks = 0;
 
-    for (; h; h = hosts_next_in(e->call, ask->space, h->agent_id)) {
+    hosts_walk_in(e->call, &ask->space, ask->after, &walk);
+    for (; (h = fleet_walk_next(&walk)); last = h) {
         const struct fleet_proc *p = fleet_proc(h, ask->space, ask->name);
 
-        if (p && e->page.processes.n == (size_t)ask->limit) {
-            e->page.next = e->all[e->page.processes.n - 1].process.agent_id;
+        if ((p && e->page.processes.n == (size_t)ask->limit) || looks++ == HOSTS_LOOKS_MAX) {
+            e->page.next = arena_strdup(e->call->arena, last->agent_id);
             return;
         }
         if (p)

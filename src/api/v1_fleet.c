@@ -14,21 +14,11 @@
 
 /* ---- numbers */
 
-static struct fleet_totals count_all(const struct call *c)
-{
-    struct fleet_totals t = { 0 };
-
-    if (!app_has_limits(&c->app->permissions))
-        return *fleet_totals(c->api->parts.fleet);
-    for (const struct fleet_host *h = hosts_next(c, ""); h; h = hosts_next(c, h->agent_id))
-        hosts_count(c, h, &t);
-    return t;
-}
-
 void v1_status(struct call *c)
 {
     const struct api_parts *p = &c->api->parts;
-    const struct fleet_totals t = count_all(c);
+    const struct fleet_part part = hosts_part(c);
+    const struct fleet_totals t = fleet_count(p->fleet, &part);
     const struct status_view view = {
         .version = p->version,
         .uptime_s = (loop_now_ms(p->loop) - c->api->started_ms) / 1000,
@@ -43,8 +33,8 @@ void v1_status(struct call *c)
     call_finish(c, &status_view_shape, &view);
 }
 
-/* ---- where a page of processes ended: agent, namespace and name, a line each; in base64,
- * so that nobody takes it apart */
+/* ---- where a page of processes ended: agent, namespace and name, a line each, the latter two
+ * empty if it ended behind all of the agent's; in base64, so that nobody takes it apart */
 
 enum { CURSOR_BYTES_MAX = 768 };
 
@@ -52,9 +42,9 @@ struct cursor {
     const char *agent, *space, *name;
 };
 
-static const char *cursor_write(const struct process_view *v, struct arena *a)
+static const char *cursor_write(const struct cursor *at, struct arena *a)
 {
-    const char *text = arena_printf(a, "%s\n%s\n%s", v->agent_id, v->view.space, v->view.name);
+    const char *text = arena_printf(a, "%s\n%s\n%s", at->agent, at->space, at->name);
     size_t n = strlen(text);
     char *to = arena_bytes(a, BASE64_SIZE(n));
 
@@ -82,9 +72,9 @@ static int cursor_read(const char *text, struct arena *a, struct cursor *ret, st
         return 0;
     if (n <= CURSOR_BYTES_MAX && base64_read(text, at, n) && !memchr(at, '\0', n)) {
         ret->agent = cut_line(&at);
-        ret->space = at ? cut_line(&at) : "";
-        ret->name = at ? cut_line(&at) : "";
-        if (*ret->agent && *ret->space && *ret->name && !at)
+        ret->space = at ? cut_line(&at) : NULL;
+        ret->name = at ? cut_line(&at) : NULL;
+        if (*ret->agent && ret->name && !*ret->space == !*ret->name && !at)
             return 0;
     }
     return err_set(err, ERR_INVALID, "after: must be what `next` of the page before was");
@@ -97,8 +87,11 @@ struct listing {
     const struct process_ask *ask;
     struct process_view *views;
     size_t n;
-    bool more;            /* there was one too many */
+    size_t looks;
+    bool more;            /* there was one too many, or it is enough for now */
+    struct cursor at;     /* where the page ends, if there are more */
     int64_t away_since_s; /* of the host that is looked at; 0: it is here */
+    bool all_have_text;   /* what is looked for is said of that host, or nothing is */
     enum lang lang;
     int64_t now_s;
     struct buf why;
@@ -111,7 +104,8 @@ static bool is_wanted(const struct listing *l, const struct fleet_proc *p)
     return (!*ask->space || !strcmp(ask->space, p->space)) &&
            (!*ask->name || !strcmp(ask->name, p->name)) &&
            (!ask->has_hosted || ask->hosted == p->view.hosted) &&
-           (!*ask->text || strcasestr(p->space, ask->text) || strcasestr(p->name, ask->text)) &&
+           (l->all_have_text || strcasestr(p->space, ask->text) ||
+            strcasestr(p->name, ask->text)) &&
            app_may_space(&l->call->app->permissions, p->space);
 }
 
@@ -151,7 +145,9 @@ static const char *write_why(struct listing *l, const struct fleet_host *h,
 static void list_host(struct listing *l, const struct fleet_host *h, const struct cursor *at)
 {
     l->away_since_s = away_since_s(h, l->now_s * 1000);
-    for (size_t i = 0; is_host_wanted(l, h) && i < h->n_procs && !l->more; i++) {
+    l->all_have_text = !*l->ask->text || hosts_has_text(h, l->ask->text);
+    l->looks += 1 + h->n_procs;
+    for (size_t i = 0; is_host_wanted(l, h) && i < h->n_procs; i++) {
         const struct fleet_proc *p = h->procs[i];
 
         if (!is_wanted(l, p) || !has_status(l, p) || (at && !is_after(p, at)))
@@ -162,18 +158,25 @@ static void list_host(struct listing *l, const struct fleet_host *h, const struc
         }
         l->views[l->n] = hosts_process(h, p, l->now_s * 1000);
         l->views[l->n++].view.why = write_why(l, h, &p->view);
+        l->at = (struct cursor){ h->agent_id, p->space, p->name };
     }
+    l->at = (struct cursor){ h->agent_id, "", "" };
+    l->more = l->looks > HOSTS_LOOKS_MAX;
 }
 
 static void list_all(struct listing *l, const struct cursor *at)
 {
-    const struct fleet_host *begun =
-        *at->agent ? fleet_find(l->call->api->parts.fleet, at->agent) : NULL;
+    const struct fleet *fleet = l->call->api->parts.fleet;
+    const struct fleet_host *begun = *at->agent ? fleet_find(fleet, at->agent) : NULL, *h;
+    struct fleet_part part = hosts_part_in(l->call, &l->ask->space);
+    struct fleet_walk walk;
 
-    if (begun && !strcmp(begun->agent_id, at->agent) && call_may_see(l->call, begun))
+    if (l->ask->has_biz_id)
+        hosts_keep_business(l->call, &l->ask->biz_id, &part);
+    if (*at->space && begun && !strcmp(begun->agent_id, at->agent) && call_may_see(l->call, begun))
         list_host(l, begun, at);
-    for (const struct fleet_host *h = hosts_next(l->call, at->agent); h && !l->more;
-         h = hosts_next(l->call, h->agent_id))
+    fleet_walk(&walk, fleet, &part, at->agent, l->call->arena);
+    while (!l->more && (h = fleet_walk_next(&walk)))
         list_host(l, h, NULL);
 }
 
@@ -181,7 +184,7 @@ static void list_one(struct listing *l, const struct fleet_host *h, const struct
 {
     int order = strcmp(h->agent_id, at->agent);
 
-    if (order >= 0)
+    if (order > 0 || (order == 0 && *at->space))
         list_host(l, h, order == 0 ? at : NULL);
 }
 
@@ -190,7 +193,7 @@ static void finish_listing(struct listing *l)
     struct process_page page = { { l->views, l->n }, "" };
 
     if (l->more)
-        page.next = cursor_write(&l->views[l->n - 1], l->call->arena);
+        page.next = cursor_write(&l->at, l->call->arena);
     call_finish(l->call, &process_page_shape, &page);
 }
 

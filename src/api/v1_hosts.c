@@ -4,7 +4,8 @@
  *
  * The list is those that have joined, from memory, by agent id; and behind them those that
  * are expected, from the store, by cloud area and address.  Where a page of these ended is
- * written "+cloud:ip", which is no agent's id. */
+ * written "+cloud:ip", which is no agent's id.  A page costs what is looked at for it, of which
+ * there is a most. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,8 @@ struct listing {
     struct call *call;
     const struct host_list_ask *ask;
     struct host_view *views;
-    size_t n;
+    size_t n, looks;
+    const char *at; /* the last that was looked at, as `after` names it */
 };
 
 static bool has_text(const char *in, const char *text)
@@ -40,12 +42,8 @@ static bool is_listed(const struct host_list_ask *ask, int64_t biz_id, int64_t c
 
 static bool is_wanted(const struct host_list_ask *ask, const struct fleet_host *h)
 {
-    const char *text = ask->text;
-
-    if (!is_listed(ask, h->biz_id, h->cloud_id, h->epoch ? HOST_ONLINE : HOST_OFFLINE))
-        return false;
-    return !*text || has_text(h->ip, text) || has_text(h->addresses, text) ||
-           has_text(h->hostname, text) || has_text(h->agent_id, text) || has_text(h->note, text);
+    return is_listed(ask, h->biz_id, h->cloud_id, h->epoch ? HOST_ONLINE : HOST_OFFLINE) &&
+           (!*ask->text || hosts_has_text(h, ask->text));
 }
 
 static bool is_awaited(const struct listing *l, const struct expected_row *row)
@@ -79,14 +77,15 @@ static struct host_view view_expected(const struct expected_row *row, struct are
 
 static void finish(struct listing *l, bool more)
 {
-    struct host_page page = { { l->views, l->n }, "" };
-    const struct host_view *last = l->n ? &l->views[l->n - 1] : NULL;
+    const struct host_page page = { { l->views, l->n }, more ? l->at : "" };
 
-    if (more && *last->agent_id)
-        page.next = last->agent_id;
-    else if (more)
-        page.next = arena_printf(l->call->arena, "+%lld:%s", (long long)last->cloud_id, last->ip);
     call_finish(l->call, &host_page_shape, &page);
+}
+
+/* False: the page is to end before this one. */
+static bool may_look(struct listing *l, bool is_wanted)
+{
+    return l->looks++ < HOSTS_LOOKS_MAX && !(is_wanted && l->n == (size_t)l->ask->limit);
 }
 
 static void ask_expected(struct listing *l, int64_t cloud_id, const char *ip);
@@ -95,15 +94,20 @@ static void ask_expected(struct listing *l, int64_t cloud_id, const char *ip);
 static bool take_expected(struct listing *l, const struct list *rows)
 {
     const struct expected_row *row = rows->items;
+    size_t i = 0;
 
-    for (size_t i = 0; i < rows->n; i++) {
-        if (!is_awaited(l, &row[i]))
-            continue;
-        if (l->n == (size_t)l->ask->limit)
-            return true;
-        l->views[l->n++] = view_expected(&row[i], l->call->arena);
+    for (; i < rows->n; i++) {
+        bool is_one = is_awaited(l, &row[i]);
+
+        if (!may_look(l, is_one))
+            break;
+        if (is_one)
+            l->views[l->n++] = view_expected(&row[i], l->call->arena);
     }
-    return false;
+    if (i)
+        l->at =
+            arena_printf(l->call->arena, "+%lld:%s", (long long)row[i - 1].cloud_id, row[i - 1].ip);
+    return i < rows->n;
 }
 
 static void on_expected(void *arg, struct store_call *s)
@@ -137,19 +141,34 @@ static void ask_expected(struct listing *l, int64_t cloud_id, const char *ip)
     call_fail(l->call, &err);
 }
 
-/* True: the page is full, and there are more. */
+/* True: the page ends, and there are more. */
 static bool list_joined(struct listing *l)
 {
-    const struct fleet_host *h = hosts_next(l->call, l->ask->after);
+    struct fleet_part part = hosts_part(l->call);
+    const struct fleet_host *h;
+    struct fleet_walk walk;
 
-    for (; h; h = hosts_next(l->call, h->agent_id)) {
-        if (!is_wanted(l->ask, h))
-            continue;
-        if (l->n == (size_t)l->ask->limit)
+    part.has_spaces = false; /* a host is seen whatever runs on it */
+    if (l->ask->has_biz_id)
+        hosts_keep_business(l->call, &l->ask->biz_id, &part);
+    fleet_walk(&walk, l->call->api->parts.fleet, &part, l->ask->after, l->call->arena);
+    while ((h = fleet_walk_next(&walk))) {
+        bool is_one = is_wanted(l->ask, h);
+
+        if (!may_look(l, is_one))
             return true;
+        l->at = h->agent_id;
+        if (!is_one)
+            continue;
         l->views[l->n++] = hosts_view(l->call, h);
+        l->looks += h->n_procs;
     }
     return false;
+}
+
+static bool has_joined(const struct host_list_ask *ask)
+{
+    return !ask->has_state || ask->state != HOST_AWAITED;
 }
 
 void v1_hosts(struct call *c)
@@ -160,17 +179,18 @@ void v1_hosts(struct call *c)
     const char *ip = "";
     struct err err;
 
-    *l = (struct listing){ .call = c, .ask = ask };
+    *l = (struct listing){ .call = c, .ask = ask, .at = ask->after };
     l->views = arena_alloc(c->arena, (size_t)ask->limit * sizeof(*l->views));
     if (*ask->after == '+' && !hosts_read_place(ask->after + 1, &cloud_id, c->arena, &ip)) {
         err_set(&err, ERR_INVALID, "after: must be what `next` of the page before was");
         call_fail(c, &err);
-    } else if (*ask->after != '+' && list_joined(l)) {
+    } else if (*ask->after != '+' && has_joined(ask) && list_joined(l)) {
         finish(l, true);
     } else if (ask->has_state && ask->state != HOST_AWAITED) {
         finish(l, false);
     } else {
-        /* Texts of views must outlive a change of the fleet meanwhile. */
+        /* Texts must outlive a change of the fleet meanwhile. */
+        l->at = arena_strdup(c->arena, l->at);
         for (size_t i = 0; i < l->n; i++) {
             struct host_view view;
 

@@ -7,6 +7,7 @@
 #include "api/hosts.h"
 #include "model/inventory.h"
 #include "model/ip.h"
+#include "model/wording.h"
 #include "store/store_inventory.h"
 
 struct import {
@@ -64,11 +65,11 @@ static struct host_facts facts_of(const struct host_row *row)
     return (struct host_facts){ row->biz_id, row->host_id, row->note };
 }
 
-static struct host_set_view view_one(const struct host_wished *h)
+static struct host_set_view view_one(const struct call *c, const struct host_wished *h)
 {
     return (struct host_set_view){
         .result = (int64_t)h->change,
-        .error = h->error,
+        .error = wording_in(h->error, call_lang(c), c->arena),
         .agent_id = h->after.agent_id,
         .cloud_id = h->after.cloud_id,
         .ip = h->after.ip,
@@ -150,7 +151,7 @@ static void finish_import(struct import *m, const struct host_wishes_done *done)
                                   .hosts = { views, done->hosts.n } };
 
     for (size_t i = 0; i < done->hosts.n; i++) {
-        views[i] = view_one(&h[i]);
+        views[i] = view_one(c, &h[i]);
         count(&v, h[i].change);
     }
     if (v.applied)
@@ -183,7 +184,7 @@ void v1_hosts_import(struct call *c)
 static void finish_one(struct import *m, const struct host_wishes_done *done)
 {
     const struct host_wished *h = done->hosts.items;
-    const struct host_set_view view = view_one(h);
+    const struct host_set_view view = view_one(m->call, h);
     struct err err;
 
     if (h->change == HOST_BAD) {

@@ -44,11 +44,13 @@ static void on_answer(void *arg, const struct message_log *answer, const struct 
 static const struct fleet_host *find_only(const struct call *c, const struct log_ask *ask,
                                           struct err *err)
 {
-    const struct fleet_host *found = NULL;
+    const struct fleet_host *found = NULL, *h;
+    struct fleet_walk walk;
     struct buf names = { 0 };
     size_t n = 0;
 
-    for (const struct fleet_host *h = hosts_next(c, ""); h; h = hosts_next(c, h->agent_id)) {
+    hosts_walk_in(c, &ask->space, "", &walk);
+    while ((h = fleet_walk_next(&walk))) {
         if (!fleet_proc(h, ask->space, ask->name))
             continue;
         if (n < HOSTS_NAMED)
@@ -59,8 +61,8 @@ static const struct fleet_host *find_only(const struct call *c, const struct log
     if (!n)
         err_set(err, ERR_NOT_FOUND, "%s/%s: no host has such a process", ask->space, ask->name);
     else if (n > 1)
-        err_set(err, ERR_INVALID, "host: required, for %zu hosts have %s/%s: %s%s", n, ask->space,
-                ask->name, buf_text(&names), n > HOSTS_NAMED ? " ..." : "");
+        err_set(err, ERR_INVALID, "host: required (--host), for %zu hosts have %s/%s: %s%s", n,
+                ask->space, ask->name, buf_text(&names), n > HOSTS_NAMED ? " ..." : "");
     buf_free(&names);
     return n == 1 ? found : NULL;
 }

@@ -11,6 +11,7 @@
 #include "model/rules.h"
 #include "model/task.h"
 #include "model/wording.h"
+#include "server/task_coming.h"
 
 struct operation {
     struct call *call;
@@ -22,6 +23,13 @@ struct operation {
 static bool has_spec(const struct operation *o)
 {
     return o->ask->has_spec == PRESENCE_GIVEN;
+}
+
+/* A task that has not ended makes it known: the agent does the one after the other, and has a
+ * spec by then. */
+static bool is_coming(const struct operation *o, const struct fleet_host *h)
+{
+    return tasks_is_coming(o->call->api->parts.tasks, h->agent_id, o->ask->space, o->ask->name);
 }
 
 /* What a host that the caller may see knows of the process stands in for what was not sent:
@@ -46,7 +54,7 @@ static void fill_from_host(struct operation *o, const struct fleet_host *h,
         like->meta.labels = known->labels;
         if (!has_spec(o))
             like->spec = &known->spec;
-    } else if (may_see && !has_spec(o)) {
+    } else if (may_see && !has_spec(o) && !is_coming(o, h)) {
         like->code = CODE_NOT_REGISTERED;
         like->text = "the host does not know how to run this process: send a spec";
     }
@@ -75,15 +83,34 @@ static void add_named(struct operation *o)
         add(o, hosts_find(o->call, hosts[i].id), hosts[i].id);
 }
 
-/* All hosts that know the process and that the caller may see. */
+/* Of a host there is one at most, and it has a process of the namespace. */
+static size_t most_targets(const struct operation *o, const struct fleet_part *part)
+{
+    const struct fleet_totals t = fleet_count(o->call->api->parts.fleet, part);
+
+    return (size_t)(t.procs < t.hosts ? t.procs : t.hosts);
+}
+
+/* All hosts that know the process, or soon will, and that the caller may see: those that are
+ * asked to start it for the first time do not know it before it runs. */
 static void add_all(struct operation *o)
 {
-    size_t n = (size_t)fleet_totals(o->call->api->parts.fleet)->hosts;
-    const struct fleet_host *h = hosts_next_in(o->call, o->ask->space, "");
+    const struct api_parts *parts = &o->call->api->parts;
+    const struct fleet_part part = hosts_part_in(o->call, &o->ask->space);
+    const struct fleet_host *h;
+    struct fleet_walk walk;
+    const char **coming;
+    size_t n = tasks_coming(parts->tasks, o->ask->space, o->ask->name, o->call->arena, &coming);
 
-    targets_init(&o->targets, o->call, n);
-    for (; h; h = hosts_next_in(o->call, o->ask->space, h->agent_id)) {
+    targets_init(&o->targets, o->call, most_targets(o, &part) + n);
+    fleet_walk(&walk, parts->fleet, &part, "", o->call->arena);
+    while ((h = fleet_walk_next(&walk))) {
         if (fleet_proc(h, o->ask->space, o->ask->name))
+            add(o, h, h->agent_id);
+    }
+    for (size_t i = 0; i < n; i++) {
+        h = fleet_find(parts->fleet, coming[i]);
+        if (h && call_may_see(o->call, h) && !fleet_proc(h, o->ask->space, o->ask->name))
             add(o, h, h->agent_id);
     }
 }

@@ -28,7 +28,7 @@ static bool is_failed(const struct task_info *task, const struct task_item *i)
 
 /* Of a host that was named in several ways the first is enough here. */
 static struct task_item_view view_item(const struct call *c, const struct task_info *task,
-                                       const struct task_item *i)
+                                       const struct task_item *i, struct wording_memo *memo)
 {
     const struct fleet_host *h =
         i->agent && *i->agent ? fleet_find(c->api->parts.fleet, i->agent) : NULL;
@@ -44,7 +44,7 @@ static struct task_item_view view_item(const struct call *c, const struct task_i
         .done = i->code != CODE_WAITING,
         .changed = i->code == CODE_OK && i->op != PROC_OP_QUERY,
         .code = is_unchanged(task, i) ? CODE_OK : i->code,
-        .text = result_words(i, call_lang(c), c->arena),
+        .text = result_words(i, call_lang(c), memo, c->arena),
         .view = i->view,
     };
 }
@@ -119,6 +119,7 @@ static size_t choose(const struct task_info *task, const struct task_look *look,
 static void show(struct call *c, const struct task_info *task, const struct task_look *look)
 {
     size_t *page = arena_alloc(c->arena, task->n * sizeof(*page));
+    struct wording_memo memo = { 0 };
     bool more;
     size_t n = choose(task, look, page, &more);
     struct task_item_view *items = arena_alloc(c->arena, n * sizeof(*items));
@@ -139,7 +140,7 @@ static void show(struct call *c, const struct task_info *task, const struct task
     for (size_t i = 0; i < n; i++) {
         const struct task_item item = result_share(&task->items[page[i]], n, c->arena);
 
-        items[i] = view_item(c, task, &item);
+        items[i] = view_item(c, task, &item, &memo);
     }
     count_all(c, task, &view);
     call_finish(c, &task_view_shape, &view);
@@ -157,11 +158,13 @@ void v1_task(struct call *c)
 
 /* ---- cancelling one */
 
+enum { CANCEL_ITEMS = 1000 }; /* that are shown; who wants the others goes on at `next` */
+
 static void on_shown(struct call *c, const struct task_info *task)
 {
-    const struct task_look all = { TASK_ITEMS_ALL, -1, (int64_t)task->n };
+    const struct task_look first = { TASK_ITEMS_ALL, -1, CANCEL_ITEMS };
 
-    show(c, task, &all);
+    show(c, task, &first);
 }
 
 static void on_cancelled(void *arg, const struct err *failure)
@@ -282,6 +285,7 @@ static void list(struct call *c, const struct task_list_query *ask, int64_t befo
         .since_ms = ask->since_s * 1000,
         .app = arena_strdup(&s->arena, is_limited ? c->app->code : ask->app),
         .open_only = ask->open,
+        .failed_only = ask->failed,
         .limit = ask->limit + 1,
     };
     s->in = in;

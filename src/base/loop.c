@@ -22,7 +22,7 @@ struct loop {
     struct event_base *base;
     struct event *wake; /* ends a wait when a timer is due */
     const struct clock *clock;
-    int64_t now_ms;
+    int64_t now_ms, now_us;
     bool stopping;
     uint64_t next_seq; /* of the next timer that is set */
     struct timers timers;
@@ -72,6 +72,13 @@ static struct event_base *new_base(void)
     return base;
 }
 
+/* One look at the clock for both. */
+static void look_up_time(struct loop *l)
+{
+    l->now_us = clock_mono_us(l->clock);
+    l->now_ms = l->clock->mono_us ? l->now_us / 1000 : clock_mono_ms(l->clock);
+}
+
 int loop_new(const struct clock *clock, struct loop **ret, struct err *err)
 {
     struct loop *l = xalloc(sizeof(*l));
@@ -85,7 +92,7 @@ int loop_new(const struct clock *clock, struct loop **ret, struct err *err)
         return -1;
     }
     l->clock = clock;
-    l->now_ms = clock_mono_ms(clock);
+    look_up_time(l);
     *ret = l;
     return 0;
 }
@@ -107,6 +114,11 @@ void loop_free(struct loop *l)
 int64_t loop_now_ms(const struct loop *l)
 {
     return l->now_ms;
+}
+
+int64_t loop_now_us(const struct loop *l)
+{
+    return l->now_us;
 }
 
 const struct clock *loop_clock(const struct loop *l)
@@ -166,7 +178,7 @@ int loop_turn(struct loop *l, int64_t wait_ms, struct err *err)
         return err_sys(err, "event loop: wait");
     if (wait > 0)
         event_del(l->wake);
-    l->now_ms = clock_mono_ms(l->clock);
+    look_up_time(l);
     run_timers(l);
     return 0;
 }
@@ -192,7 +204,7 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
     struct watch *w = arg;
 
     (void)fd;
-    w->loop->now_ms = clock_mono_ms(w->loop->clock);
+    look_up_time(w->loop);
     w->fn(w->arg, (what & EV_READ ? WATCH_READ : 0) | (what & EV_WRITE ? WATCH_WRITE : 0));
 }
 
@@ -243,7 +255,7 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
     struct signal_watch *s = arg;
 
     (void)what;
-    s->loop->now_ms = clock_mono_ms(s->loop->clock);
+    look_up_time(s->loop);
     s->fn(s->arg, (int)number);
 }
 

@@ -33,6 +33,7 @@ int loop_turn(struct loop *l, int64_t wait_ms, struct err *err);
 
 /* Monotonic time at the last return from waiting; costs nothing. */
 int64_t loop_now_ms(const struct loop *l);
+int64_t loop_now_us(const struct loop *l); /* the same, finer: clock_mono_us() */
 const struct clock *loop_clock(const struct loop *l);
 
 /* Descriptors.  A watch begins with interest in nothing. */

@@ -33,12 +33,26 @@ size_t nearest_distance(const char *a, const char *b)
     return rows[n][m];
 }
 
-/* One slip in a short word, more in a longer one; else it is another word. */
+/* The first that goes on where the word ends; one or two letters may be anything. */
+static const char *find_longer(const char *word, const char *const *words)
+{
+    enum { PREFIX_MIN = 3 };
+    size_t n = strlen(word);
+
+    while (*words && (n < PREFIX_MIN || strncmp(*words, word, n) != 0))
+        words++;
+    return *words;
+}
+
+/* One slip in a short word, more in a longer one; else it is another word.  Who stops in the
+ * middle of a word has made no slip. */
 const char *nearest_find(const char *word, const char *const *words)
 {
-    const char *found = NULL;
+    const char *found = find_longer(word, words);
     size_t best = strlen(word) / 3 + 2;
 
+    if (found)
+        return found;
     if (strlen(word) < 3)
         best = 2;
     for (; *words; words++) {

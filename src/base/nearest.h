@@ -10,7 +10,7 @@
 enum { NEAREST_MAX = 40 };
 size_t nearest_distance(const char *a, const char *b);
 
-/* The one of `words` (which end with NULL) that is nearest, the first of several;
+/* The one of `words` (which end with NULL) that begins so, or is nearest, the first of several;
  * NULL if none is near enough to be worth naming. */
 const char *nearest_find(const char *word, const char *const *words);
 

@@ -42,7 +42,7 @@
     X(CLONE3, "clone3") X(CLOSE_RANGE, "close_range") X(DUP2, "dup2") X(SETSID, "setsid") \
     X(CHDIR, "chdir") X(SETGROUPS, "setgroups") X(SETRESGID, "setresgid") \
     X(SETRESUID, "setresuid") X(EXECVE, "execve") X(INOTIFY, "inotify") X(CHMOD, "chmod") X(CHOWN, "chown") \
-    X(KILL, "kill") X(SETPRIORITY, "setpriority") X(MKDIRAT, "mkdirat") X(RMDIRAT, "rmdirat") X(EPOLL, "epoll")
+    X(KILL, "kill") X(SETPRIORITY, "setpriority") X(MKDIRAT, "mkdirat") X(RMDIRAT, "rmdirat") X(EPOLL, "epoll") X(FORK, "fork") X(SOCKETPAIR, "socketpair")
 /* clang-format on */
 
 #define CALL_ENUM(id, name) CALL_##id,

@@ -25,7 +25,21 @@ static int64_t system_wall(const struct clock *c)
     return read_clock(CLOCK_REALTIME);
 }
 
-const struct clock clock_system = { system_mono, system_wall };
+int64_t time_mono_us(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+static int64_t system_mono_us(const struct clock *c)
+{
+    (void)c;
+    return time_mono_us();
+}
+
+const struct clock clock_system = { system_mono, system_wall, system_mono_us };
 
 static int64_t fake_mono(const struct clock *c)
 {

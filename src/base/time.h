@@ -12,6 +12,7 @@
 struct clock {
     int64_t (*mono_ms)(const struct clock *c);
     int64_t (*wall_ms)(const struct clock *c); /* since 1970, UTC */
+    int64_t (*mono_us)(const struct clock *c); /* NULL: it knows of no finer time */
 };
 
 extern const struct clock clock_system;
@@ -32,6 +33,13 @@ static inline int64_t clock_wall_ms(const struct clock *c)
 {
     return c->wall_ms(c);
 }
+
+/* To say how long something took; nothing waits by it.  The second is the system's. */
+static inline int64_t clock_mono_us(const struct clock *c)
+{
+    return c->mono_us ? c->mono_us(c) : (int64_t)((uint64_t)c->mono_ms(c) * 1000);
+}
+int64_t time_mono_us(void);
 
 /* "2026-11-15T05:47:53.123Z", and "Sun, 15 Nov 2026 05:47:53 GMT" for HTTP. */
 enum { TIME_TEXT_SIZE = 40 };

@@ -7,35 +7,35 @@
 
 #include "base/mem.h"
 
-static void put(struct timers *ts, size_t place, struct timer *t)
+static void put(struct timers *ts, size_t place, struct timers_slot slot)
 {
-    ts->heap[place] = t;
-    t->place = place;
+    ts->heap[place] = slot;
+    slot.timer->place = place;
 }
 
-static bool is_before(const struct timer *a, const struct timer *b)
+static bool is_before(const struct timers_slot *a, const struct timers_slot *b)
 {
     return a->due_ms != b->due_ms ? a->due_ms < b->due_ms : a->seq < b->seq;
 }
 
-/* Moves t, which stands at `place`, to where its time belongs. */
-static void settle(struct timers *ts, size_t place, struct timer *t)
+/* Moves what stands at `place` to where its time belongs. */
+static void settle(struct timers *ts, size_t place, struct timers_slot slot)
 {
-    while (place > 1 && is_before(t, ts->heap[place / 2])) {
+    while (place > 1 && is_before(&slot, &ts->heap[place / 2])) {
         put(ts, place, ts->heap[place / 2]);
         place /= 2;
     }
     for (;;) {
         size_t child = place * 2;
 
-        if (child < ts->n && is_before(ts->heap[child + 1], ts->heap[child]))
+        if (child < ts->n && is_before(&ts->heap[child + 1], &ts->heap[child]))
             child++;
-        if (child > ts->n || !is_before(ts->heap[child], t))
+        if (child > ts->n || !is_before(&ts->heap[child], &slot))
             break;
         put(ts, place, ts->heap[child]);
         place = child;
     }
-    put(ts, place, t);
+    put(ts, place, slot);
 }
 
 void timer_init(struct timer *t, void (*fn)(void *arg), void *arg)
@@ -45,28 +45,29 @@ void timer_init(struct timer *t, void (*fn)(void *arg), void *arg)
 
 void timers_set(struct timers *ts, struct timer *t, int64_t due_ms)
 {
+    const struct timers_slot slot = { due_ms, ts->next_seq++, t };
+
     t->due_ms = due_ms;
-    t->seq = ts->next_seq++;
     if (!t->place) {
         if (ts->n + 2 > ts->cap) {
             ts->cap = ts->cap ? ts->cap * 2 : 64;
-            ts->heap = xresize(ts->heap, ts->cap * sizeof(struct timer *));
+            ts->heap = xresize(ts->heap, ts->cap * sizeof(*ts->heap));
         }
         t->place = ++ts->n;
     }
-    settle(ts, t->place, t);
+    settle(ts, t->place, slot);
 }
 
 void timers_stop(struct timers *ts, struct timer *t)
 {
     size_t place = t->place;
-    struct timer *last;
+    struct timers_slot last;
 
     if (!place)
         return;
     t->place = 0;
     last = ts->heap[ts->n--];
-    if (last != t)
+    if (last.timer != t)
         settle(ts, place, last);
 }
 
@@ -78,15 +79,17 @@ void timers_free(struct timers *ts)
 
 int64_t timers_next_ms(const struct timers *ts)
 {
-    return ts->n ? ts->heap[1]->due_ms : INT64_MAX;
+    return ts->n ? ts->heap[1].due_ms : INT64_MAX;
 }
 
 struct timer *timers_take(struct timers *ts, int64_t now_ms, uint64_t seq)
 {
-    struct timer *t = ts->n ? ts->heap[1] : NULL;
+    const struct timers_slot *first = ts->n ? &ts->heap[1] : NULL;
+    struct timer *t;
 
-    if (!t || t->due_ms > now_ms || t->seq >= seq)
+    if (!first || first->due_ms > now_ms || first->seq >= seq)
         return NULL;
+    t = first->timer;
     timers_stop(ts, t);
     return t;
 }

@@ -16,12 +16,19 @@ struct timer {
     void (*fn)(void *arg);
     void *arg;
     int64_t due_ms;
-    uint64_t seq; /* orders timers that are due at the same time */
     size_t place; /* in the heap, from 1; 0: not set */
 };
 
+/* With the time in it, so that whoever looks for the next one need not go to timers that are
+ * all over the memory: with ten thousands of them that takes longer than all else. */
+struct timers_slot {
+    int64_t due_ms;
+    uint64_t seq; /* orders timers that are due at the same time */
+    struct timer *timer;
+};
+
 struct timers {
-    struct timer **heap; /* heap[1] is due first */
+    struct timers_slot *heap; /* heap[1] is due first */
     size_t n, cap;
     uint64_t next_seq;
 };

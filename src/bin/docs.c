@@ -13,6 +13,7 @@
 #include "agent/settings.h"
 #include "api/code_page.h"
 #include "api/example.h"
+#include "api/metrics.h"
 #include "api/routes.h"
 #include "base/arena.h"
 #include "base/buf.h"
@@ -22,6 +23,7 @@
 #include "link/message.h"
 #include "model/shapes.h"
 #include "server/settings.h"
+#include "sim/fleet_plan.h"
 #include "wire/config.h"
 #include "wire/shape.h"
 
@@ -46,6 +48,11 @@ static void put_server_config(struct buf *out)
 static void put_agent_config(struct buf *out)
 {
     put_config(&agent_config, out);
+}
+
+static void put_sim_config(struct buf *out)
+{
+    put_config(&fleet_config, out);
 }
 
 /* A shape and those inside it, each once, in the order they are met. */
@@ -74,6 +81,12 @@ static void put_objects(struct buf *out)
                   "same as absent; every failure names the field by its full path.\n\n");
     for (size_t i = 0; model_shapes[i]; i++)
         collect(model_shapes[i], all, &n);
+    for (unsigned type = 1; message_shape(type); type++) {
+        for (const struct field *f = message_shape(type)->fields; f->name; f++) {
+            if (f->sub)
+                collect(f->sub, all, &n);
+        }
+    }
     for (size_t i = 0; i < n; i++)
         shape_doc(all[i], "", out);
 }
@@ -171,7 +184,10 @@ static void put_examples(struct buf *out)
 static void put_routes(struct buf *out)
 {
     static const char *const gives[] = {
-        [GIVES_ONE] = "", [GIVES_MAP] = "map of ", [GIVES_LIST] = "list of "
+        [GIVES_ONE] = "",
+        [GIVES_MAP] = "map of ",
+        [GIVES_LIST] = "list of ",
+        [GIVES_TEXT] = "",
     };
 
     buf_puts(out, "# Endpoints\n\nEvery endpoint, written from the table that serves them. ESB "
@@ -183,12 +199,10 @@ static void put_routes(struct buf *out)
         buf_puts(out, "| ");
         put_paths(r, out);
         put_methods(r->methods, out);
-        buf_printf(out, " | %s",
-                   r->right == APP_READ      ? "read"
-                   : r->right == APP_OPERATE ? "operate"
-                                             : "admin");
+        buf_printf(out, " | %s", app_right_name(r->right));
         put_shape_link("", r->in, "nothing", out);
-        put_shape_link(gives[r->gives], r->out, "a map, see the document", out);
+        put_shape_link(gives[r->gives], r->out,
+                       r->gives == GIVES_TEXT ? "text" : "a map, see the document", out);
         buf_printf(out, " | %s |\n", r->doc);
     }
     put_examples(out);
@@ -200,9 +214,11 @@ static const struct {
 } pages[] = {
     { "server-settings.md", put_server_config },
     { "agent-settings.md", put_agent_config },
+    { "sim-settings.md", put_sim_config },
     { "endpoints.md", put_routes },
     { "messages.md", put_messages },
     { "objects.md", put_objects },
+    { "metrics.md", metrics_page_write },
     { "../codes.md", code_page_write },
 };
 

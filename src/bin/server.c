@@ -17,6 +17,7 @@
 #include "api/access.h"
 #include "api/api.h"
 #include "api/login.h"
+#include "api/metrics.h"
 #include "api/openapi.h"
 #include "api/routes.h"
 #include "base/log.h"
@@ -28,6 +29,7 @@
 #include "server/events.h"
 #include "server/fleet.h"
 #include "server/health.h"
+#include "server/hub.h"
 #include "server/settings.h"
 #include "server/tasks.h"
 #include "store/store.h"
@@ -41,6 +43,7 @@ struct server {
     struct loop *loop;
     struct store *store;
     struct watch *store_watch;
+    struct retention *retention;
     struct fleet *fleet;
     struct events *events;
     struct heartbeat *heartbeat;
@@ -57,7 +60,7 @@ struct server {
     struct api_door public, admin;
     struct tls *tls;
     struct http_server *http, *admin_http;
-    int64_t started_ms;
+    int64_t started_ms, open_files; /* 0: nobody knows how many may be open */
     bool stopping;
     unsigned draining; /* doors with requests in work */
     struct timer tick, stop;
@@ -72,7 +75,7 @@ enum { TICK_MS = 10 * 1000 };
 enum { STOP_MS = 30 * 1000 };
 
 /* Descriptors that are not connections: log, epoll, listeners, signals. */
-enum { OTHER_FDS = 64 };
+enum { OTHER_FDS = 64, OPEN_FILES_MAX = 1 << 20 }; /* more are as good as no limit */
 
 static struct health health_now(const struct server *s)
 {
@@ -213,12 +216,20 @@ static void on_tick(void *arg)
     timer_set(s->loop, &s->tick, TICK_MS);
 }
 
+static void on_links_empty(void *arg)
+{
+    struct server *s = arg;
+
+    loop_stop(s->loop);
+}
+
+/* Agents go last: a request in work may need one. */
 static void on_empty(void *arg)
 {
     struct server *s = arg;
 
     if (!--s->draining)
-        loop_stop(s->loop);
+        agents_drain(s->agents, on_links_empty, s);
 }
 
 static void on_stop_late(void *arg)
@@ -313,11 +324,13 @@ static void raise_fd_limit(struct server *s)
     limit.rlim_cur = limit.rlim_max;
     (void)sys_prlimit(RLIMIT_NOFILE, &limit,
                       NULL); /* then it stays as it was, and the line below is true */
-    if (sys_prlimit(RLIMIT_NOFILE, NULL, &limit) ||
-        limit.rlim_cur >= (rlim_t)s->settings.http.connections + OTHER_FDS)
+    if (sys_prlimit(RLIMIT_NOFILE, NULL, &limit))
+        return;
+    s->open_files = limit.rlim_cur < OPEN_FILES_MAX ? (int64_t)limit.rlim_cur : OPEN_FILES_MAX;
+    if (s->open_files >= s->settings.http.connections + OTHER_FDS)
         return;
     LOG(s->log, LOG_WARN, "fewer files may be open than connections are allowed; raise ulimit -n",
-        log_int("open_files", (int64_t)limit.rlim_cur),
+        log_int("open_files", s->open_files),
         log_int("http.connections", s->settings.http.connections));
 }
 
@@ -368,6 +381,9 @@ static int open_store(struct server *s, struct err *err)
         .url = *url ? url : arena_printf(&s->arena, "sqlite:%s/holdfast.db", s->settings.data_dir)
     };
 
+    if (!*url && *s->settings.data_dir != '/')
+        return err_set(err, ERR_INVALID, "data_dir: %s: write an absolute path",
+                       s->settings.data_dir);
     if (make_data_dir(s->settings.data_dir, err) || store_open(&o, &s->store, err) ||
         watch_new(s->loop, store_fd(s->store), store_on_ready, s->store, &s->store_watch, err) ||
         watch_want(s->store_watch, WATCH_READ, err))
@@ -396,7 +412,8 @@ static int make_events(struct server *s, struct err *err)
                                        .days = s->settings.events.days,
                                        .rows_max = s->settings.events.max_rows,
                                        .host_burst = s->settings.events.host_burst,
-                                       .host_per_minute = s->settings.events.host_per_minute };
+                                       .host_per_minute = s->settings.events.host_per_minute,
+                                       .retention = s->retention };
 
     if (events_new(s->loop, s->log, s->store, &o, &s->events, err) ||
         events_load(s->events, s->fleet, err))
@@ -412,14 +429,21 @@ static int make_parts(struct server *s, struct err *err)
     const struct agents_settings link = { .dir = s->settings.data_dir,
                                           .listen = s->settings.link.listen,
                                           .node = s->settings.node,
-                                          .ping_ms = s->settings.link.ping_s * 1000 };
+                                          .ping_ms = s->settings.link.ping_s * 1000,
+                                          .parked_max = s->open_files / 4 * 3,
+                                          .threads = s->settings.link.threads };
+    const struct hub_limits limits = { (size_t)s->settings.dispatch.per_agent,
+                                       (size_t)s->settings.dispatch.total };
     static const struct tasks_hands hands = { agents_send };
 
+    s->retention = retention_new(s->loop, s->log, s->store);
     s->fleet = fleet_new(s->loop, s->log, s->store);
-    if (fleet_load(s->fleet, err) || make_events(s, err) ||
+    if (retention_load(s->retention, err) || fleet_load(s->fleet, err) || make_events(s, err) ||
         agents_new(s->loop, s->log, s->store, s->fleet, s->events, &link, &s->agents, err))
         return -1;
     s->tasks = tasks_new(s->loop, s->log, s->store, s->fleet, &hands, s->agents);
+    tasks_keep(s->tasks, s->settings.tasks.days, s->retention);
+    tasks_set_limits(s->tasks, &limits);
     agents_set_tasks(s->agents, s->tasks);
     s->logs = logs_new(s->loop, agents_send, s->agents);
     agents_set_logs(s->agents, s->logs);
@@ -441,6 +465,7 @@ static int make_parts(struct server *s, struct err *err)
                                           .events = s->events,
                                           .scopes = s->scopes,
                                           .audit_days = s->settings.audit.days,
+                                          .retention = s->retention,
                                           .access = s->access,
                                           .login = s->login,
                                           .seal = s->seal,
@@ -481,6 +506,7 @@ static int listen_public(struct server *s, const struct address *at, struct addr
     limits.idle_ms = s->settings.http.idle_s * 1000;
     limits.body_budget_bytes = (size_t)s->settings.http.body_bytes_total;
     s->http = http_server_new(s->loop, &limits, &owner, s);
+    metrics_watch(s->api, &(struct metrics_parts){ s->agents, s->pushes, s->http });
     return http_server_listen(s->http, at, s->tls, ret_real, err);
 }
 
@@ -490,6 +516,7 @@ static int start(struct server *s, struct err *err)
 
     if (address_parse(s->settings.listen, &at, err))
         return err_wrap(err, "listen");
+    raise_fd_limit(s);
     if (routes_check(routes, err) || loop_new(&clock_system, &s->loop, err) ||
         catch_signals(s, err) || make_tls(s, &at, err) || open_store(s, err) || make_parts(s, err))
         return -1;
@@ -499,7 +526,6 @@ static int start(struct server *s, struct err *err)
         return -1;
     timer_init(&s->tick, on_tick, s);
     timer_set(s->loop, &s->tick, TICK_MS);
-    raise_fd_limit(s);
     say_ready(s, &real, &link);
     return 0;
 }
@@ -518,6 +544,7 @@ static void stop(struct server *s)
     groups_free(s->groups);
     tasks_free(s->tasks);
     events_stop(s->events);
+    retention_free(s->retention);
     fleet_free(s->fleet);
     watch_free(s->store_watch);
     store_close(s->store);

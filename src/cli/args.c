@@ -97,11 +97,22 @@ static int put_option(struct reader *r, const struct option *o, const char *text
     return 0;
 }
 
+/* "--hosted no": the word is its value, though "--hosted=no" is how it is written. */
+static bool is_yes_or_no(const struct reader *r, const struct option *o)
+{
+    const char *next = r->at + 1 < r->argc ? r->argv[r->at + 1] : "";
+
+    return o->kind == OPTION_IS_FLAG_OR_TEXT && !strcmp(o->value, "[=no]") &&
+           (!strcmp(next, "no") || !strcmp(next, "yes"));
+}
+
 /* The value that belongs to it, and the word it is in. */
 static int take_value(struct reader *r, const struct option *o, const char *equals,
                       const char **ret)
 {
     *ret = equals ? equals + 1 : NULL;
+    if (!equals && is_yes_or_no(r, o))
+        *ret = r->argv[++r->at];
     if (o->kind == OPTION_IS_FLAG_OR_TEXT)
         return 0;
     if (!o->value)
@@ -239,6 +250,15 @@ static int check_words(struct reader *r, size_t used)
     return 0;
 }
 
+/* "host lst": a process of a server has a slash in its name. */
+static bool is_mistyped(const struct reader *r, size_t used)
+{
+    const struct command *c = r->args->command;
+
+    return used == 1 && r->n_words > 1 && c->op >= 0 && command_is_group(c->name) &&
+           !args_has(r->args, OPTION_LOCAL) && !strchr(r->words[1], '/');
+}
+
 static int read_command(struct reader *r)
 {
     size_t used;
@@ -246,6 +266,9 @@ static int read_command(struct reader *r)
     if (!r->n_words)
         return fail(r, TEXT_NO_COMMAND, NULL);
     r->args->command = match(r, r->words, r->n_words, &used);
+    if (r->args->command && is_mistyped(r, used))
+        return unknown_command(
+            r, arena_printf(r->arena, "%s %s", r->args->command->name, r->words[1]));
     if (r->args->command)
         return check_words(r, used);
     return command_is_group(r->words[0]) ? unknown_in_group(r, r->words[0])

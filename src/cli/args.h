@@ -28,7 +28,7 @@ struct args {
 
     struct list hosts, rights, spaces, businesses; /* struct word */
     struct list business_sets, operations;         /* struct word */
-    const char *signatures;                        /* "", or what stands behind "=" */
+    const char *signatures, *hosted;               /* "", or what stands behind "=" */
     const char *spec, *note, *what, *local;        /* local: its path, "" if none was given */
     const char *state, *text, *by, *user, *route;  /* NULL: not given */
     bool no_wait, wait, rotate, follow, dry_run, idempotent, failed, open;

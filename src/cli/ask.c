@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "wire/yaml.h"
 
 /* ---- words as JSON, for the shapes to read ---- */
@@ -44,6 +45,22 @@ static int read_ask(const struct shape *shape, struct buf *json, struct arena *a
     bad = shape_read(shape, buf_data(json), json->len, SHAPE_STRICT | SHAPE_TEXT, a, ret, err);
     buf_free(json);
     return bad ? -1 : 0;
+}
+
+/* An option is called as it was typed, whatever field it became. */
+struct option_field {
+    const char *field, *option;
+};
+
+static int name_option(const struct option_field *names, struct err *err)
+{
+    for (; names->field; names++) {
+        size_t n = strlen(names->field);
+
+        if (!strncmp(err->text, names->field, n) && err->text[n] == ':')
+            return err_set(err, err->code, "--%s%s", names->option, err->text + n);
+    }
+    return -1;
 }
 
 /* ---- operations ---- */
@@ -118,29 +135,79 @@ int ask_operation(const struct args *args, enum lang lang, struct arena *a,
     return 0;
 }
 
+/* Options that a list takes once each. */
+static int check_once(const struct args *args, enum lang lang, struct err *err)
+{
+    const struct {
+        const char *name;
+        const struct list *list;
+    } once[] = { { "host", &args->hosts },
+                 { "namespace", &args->spaces },
+                 { "biz", &args->businesses } };
+
+    for (size_t i = 0; i < ARRAY_LEN(once); i++) {
+        if (once[i].list->n > 1)
+            return text_err(err, ERR_INVALID, lang, TEXT_TWICE, TEXT_ARGS(once[i].name));
+    }
+    return 0;
+}
+
+static const char *first_of(const struct list *words)
+{
+    return words->n ? ((const struct word *)words->items)->text : "";
+}
+
+/* "--hosted", "--hosted=yes" and "--hosted=no". */
+static int put_hosted(struct buf *json, const struct args *args, enum lang lang, struct err *err)
+{
+    const char *text = args->hosted;
+
+    if (!args_has(args, OPTION_HOSTED))
+        return 0;
+    if (*text && strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
+        return text_err(err, ERR_INVALID, lang, TEXT_NOT_YES_OR_NO, TEXT_ARGS("hosted", text));
+    put_text(json, "hosted", strcmp(text, "no") ? "true" : "false");
+    return 0;
+}
+
 int ask_processes(const struct args *args, enum lang lang, struct arena *a, struct process_ask *ret,
                   struct err *err)
 {
-    const char *space = "", *name = "";
-    const struct word *hosts = args->hosts.items;
+    static const struct option_field names[] = {
+        { "status", "state" }, { "business", "biz" }, { "text", "match" }, { 0 }
+    };
+    const char *space = first_of(&args->spaces), *name = "";
     struct buf json = { 0 };
 
+    if (check_once(args, lang, err))
+        return -1;
+    if (args->n_words && *space)
+        return text_err(err, ERR_INVALID, lang, TEXT_TWICE, TEXT_ARGS("namespace"));
     if (args->n_words && !split(args->words[0], a, &space, &name) &&
         (!*args->words[0] || strchr(args->words[0], '/')))
         return text_err(err, ERR_INVALID, lang, TEXT_NOT_A_PROCESS, TEXT_ARGS(args->words[0]));
-    if (args->hosts.n > 1)
-        return text_err(err, ERR_INVALID, lang, TEXT_TWICE, TEXT_ARGS("host"));
     buf_addc(&json, '{');
     put_text(&json, "namespace", space);
     put_text(&json, "name", name);
-    put_text(&json, "host", args->hosts.n ? hosts[0].text : "");
+    put_text(&json, "host", first_of(&args->hosts));
+    if (args->businesses.n)
+        put_text(&json, "business", first_of(&args->businesses));
+    if (args->state)
+        put_text(&json, "status", args->state);
+    if (args->text)
+        put_text(&json, "text", args->text);
     put_number(&json, "limit", 1000);
-    return read_ask(&process_ask_shape, &json, a, ret, err);
+    if (put_hosted(&json, args, lang, err)) {
+        buf_free(&json);
+        return -1;
+    }
+    return read_ask(&process_ask_shape, &json, a, ret, err) ? name_option(names, err) : 0;
 }
 
 int ask_logs(const struct args *args, enum lang lang, struct arena *a, struct log_ask *ret,
              struct err *err)
 {
+    static const struct option_field names[] = { { "lines", "lines" }, { 0 } };
     const struct word *hosts = args->hosts.items;
     const char *space, *name;
     struct buf json = { 0 };
@@ -158,7 +225,7 @@ int ask_logs(const struct args *args, enum lang lang, struct arena *a, struct lo
     put_text(&json, "what", args->what);
     if (args_has(args, OPTION_LINES))
         put_number(&json, "lines", args->lines);
-    return read_ask(&log_ask_shape, &json, a, ret, err);
+    return read_ask(&log_ask_shape, &json, a, ret, err) ? name_option(names, err) : 0;
 }
 
 int ask_events(const struct args *args, enum lang lang, int64_t now_s, struct arena *a,
@@ -235,6 +302,10 @@ int ask_app(const struct args *args, enum lang lang, struct arena *a, struct app
 int ask_token(const struct args *args, enum lang lang, struct arena *a, struct token_ask *ret,
               struct err *err)
 {
+    static const struct option_field names[] = {
+        { "cloud_id", "cloud" }, { "biz_id", "biz" }, { "ttl_s", "ttl, in seconds" },
+        { "uses", "uses" },      { "note", "note" },  { 0 }
+    };
     const struct word *businesses = args->businesses.items;
     struct buf json = { 0 };
 
@@ -249,5 +320,5 @@ int ask_token(const struct args *args, enum lang lang, struct arena *a, struct t
     if (args_has(args, OPTION_USES))
         put_number(&json, "uses", args->uses);
     put_text(&json, "note", args->note);
-    return read_ask(&token_ask_shape, &json, a, ret, err);
+    return read_ask(&token_ask_shape, &json, a, ret, err) ? name_option(names, err) : 0;
 }

@@ -11,6 +11,7 @@
 #include "cli/width.h"
 #include "model/duration.h"
 #include "model/host.h"
+#include "model/wording.h"
 
 /* ---- requests ---- */
 
@@ -93,6 +94,21 @@ int cli_send(struct cli *cli, const char *method, const char *path, const struct
     return bad ? -1 : read_answer(cli, &answer, shape, &cli->arena, ret, err);
 }
 
+int cli_post_once(struct cli *cli, const char *path, const struct shape *ask_shape, const void *ask,
+                  const struct shape *shape, void *ret, struct err *err)
+{
+    struct client_answer answer;
+    struct buf body = { 0 };
+    int bad;
+
+    if (open_client(cli, err))
+        return -1;
+    shape_write(ask_shape, ask, &body);
+    bad = client_post_once(cli->client, path, &body, CLI_POST_MS, &answer, err);
+    buf_free(&body);
+    return bad ? -1 : read_answer(cli, &answer, shape, &cli->arena, ret, err);
+}
+
 int cli_stream(struct cli *cli, const char *path, const struct client_pair *query,
                const char *last_id, const struct client_sink *sink, struct err *err)
 {
@@ -139,12 +155,31 @@ int cli_get_all(struct cli *cli, const char *path, struct client_pair *query,
     return 0;
 }
 
+static const char *state_name(int64_t state)
+{
+    const struct enum_name *n = process_state_names;
+
+    while (n->name && n->value != state)
+        n++;
+    return n->name;
+}
+
 int cli_get_processes(struct cli *cli, const struct process_ask *ask, struct list *ret,
                       struct err *err)
 {
     struct client_pair query[] = {
-        { "namespace", ask->space }, { "name", ask->name },   { "host", ask->host },
-        { "limit", "1000" },         { "after", ask->after }, { 0 },
+        { "namespace", ask->space },
+        { "name", ask->name },
+        { "host", ask->host },
+        { "business", ask->has_biz_id ? cli_count(cli, ask->biz_id) : NULL },
+        { "status", ask->has_status ? state_name(ask->status) : NULL },
+        { "hosted", !ask->has_hosted ? NULL
+                    : ask->hosted    ? "true"
+                                     : "false" },
+        { "text", ask->text },
+        { "limit", "1000" },
+        { "after", ask->after },
+        { 0 },
     };
 
     if (cli->local)
@@ -155,6 +190,15 @@ int cli_get_processes(struct cli *cli, const struct process_ask *ask, struct lis
 const char *cli_count(struct cli *cli, int64_t n)
 {
     return arena_printf(&cli->arena, "%lld", (long long)n);
+}
+
+const char *cli_limit(struct cli *cli)
+{
+    enum { PAGE_MAX = 1000 };
+
+    if (!args_has(&cli->args, OPTION_LINES))
+        return NULL;
+    return cli_count(cli, cli->args.lines ? cli->args.lines : PAGE_MAX);
 }
 
 const char *cli_duration(struct cli *cli, int64_t ms)
@@ -250,7 +294,7 @@ static int failed(struct cli *cli, const struct err *err)
 
         cli_json(cli, &refusal_shape, &r);
     }
-    complain(cli, err->text);
+    complain(cli, wording_in(err->text, cli->lang, &cli->arena)); /* shapes speak English */
     return cli->client || cli->has_asked ? CLI_SERVER : CLI_USAGE;
 }
 

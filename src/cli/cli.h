@@ -43,7 +43,11 @@ int cli_post(struct cli *cli, const char *path, const struct client_pair *query,
              const struct shape *ask_shape, const void *ask, const struct shape *shape, void *ret,
              struct err *err);
 
-/* The same with another method; `ask_shape` NULL: without a body. */
+/* The same of what must be done once, though it may have to be asked for twice (client.h). */
+int cli_post_once(struct cli *cli, const char *path, const struct shape *ask_shape, const void *ask,
+                  const struct shape *shape, void *ret, struct err *err);
+
+/* With another method; `ask_shape` NULL: without a body. */
 int cli_send(struct cli *cli, const char *method, const char *path, const struct client_pair *query,
              const struct shape *ask_shape, const void *ask, const struct shape *shape, void *ret,
              struct err *err);
@@ -68,6 +72,9 @@ bool cli_is_interrupted(void);
 /* Numbers and times as text, in cli->arena. */
 const char *cli_count(struct cli *cli, int64_t n);
 const char *cli_duration(struct cli *cli, int64_t ms);
+
+/* `limit` of a list of which one page is shown, as --lines says; NULL: as the server has it. */
+const char *cli_limit(struct cli *cli);
 
 /* Prints it as JSON, with a line end. */
 void cli_json(struct cli *cli, const struct shape *shape, const void *value);

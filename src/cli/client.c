@@ -6,8 +6,11 @@
 #include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/hex.h"
 #include "base/mem.h"
+#include "base/sys.h"
 #include "base/time.h"
 #include "cli/text.h"
 #include "model/duration.h"
@@ -23,6 +26,8 @@ struct client {
     char why[CURL_ERROR_SIZE];
     const struct client_sink *sink; /* of a stream; NULL: there is none */
     int64_t heard_ms;               /* its last bytes */
+    const char *key;                /* of a request that may be asked twice; NULL: none */
+    CURLcode lost;                  /* how the first of two ended; 0: there was but one */
 };
 
 static long status_of(const struct client *c)
@@ -202,7 +207,7 @@ static int fail(const struct client *c, CURLcode code, bool post, int64_t timeou
         return text_err(err, ERR_DENIED, lang, TEXT_BAD_CA, TEXT_ARGS(c->config.ca, why));
     if (code == CURLE_OPERATION_TIMEDOUT && is_sent(c))
         return fail_slow(c, post, timeout_ms, err);
-    if (is_lost(code) && post)
+    if ((is_lost(code) || c->lost) && post)
         return text_err(err, ERR_UNAVAILABLE, lang, TEXT_LOST_POST, TEXT_ARGS(c->address, why));
     return text_err(err, ERR_UNAVAILABLE, lang, *c->config.socket ? TEXT_AWAY_SOCKET : TEXT_AWAY,
                     TEXT_ARGS(c->address, why));
@@ -266,8 +271,10 @@ static int request(struct client *c, const char *path, const struct client_pair 
 
     set_url(c, path, query, timeout_ms);
     code = perform(c);
-    if (is_lost(code) && !post && !c->too_large)
+    if (is_lost(code) && (!post || c->key) && !c->too_large) {
+        c->lost = c->key ? code : CURLE_OK;
         code = perform(c);
+    }
     if (code)
         return fail(c, code, post, timeout_ms, err);
     take_answer(c, ret);
@@ -296,6 +303,64 @@ int client_send(struct client *c, const char *method, const char *path,
     curl_easy_setopt(c->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->len);
     return request(c, path, query, true, timeout_ms, ret, err);
 }
+
+/* ---- once ---- */
+
+/* While the first is in work the second is turned away, for a moment. */
+enum { KEY_BYTES = 16, AGAIN_MS = 200, AGAIN_TRIES = 25, IN_WORK = 409 };
+
+static struct curl_slist *key_header(const struct client *c, const char *key)
+{
+    struct curl_slist *to = NULL;
+    struct buf line = { 0 };
+
+    for (const struct curl_slist *from = c->headers; from; from = from->next)
+        to = curl_slist_append(to, from->data);
+    buf_printf(&line, "Idempotency-Key: %s", key);
+    to = curl_slist_append(to, buf_text(&line));
+    buf_free(&line);
+    if (!to)
+        abort();
+    return to;
+}
+
+static int ask_again(struct client *c, const char *path, const struct buf *body, int64_t timeout_ms,
+                     struct client_answer *ret, struct err *err)
+{
+    const struct timespec pause = { 0, AGAIN_MS * 1000000L };
+
+    for (int i = 0; c->lost && ret->status == IN_WORK && i < AGAIN_TRIES; i++) {
+        buf_free(&ret->body);
+        (void)nanosleep(&pause, NULL); /* a signal makes it shorter, no more */
+        if (client_send(c, "POST", path, NULL, body, timeout_ms, ret, err))
+            return -1;
+    }
+    return 0;
+}
+
+int client_post_once(struct client *c, const char *path, const struct buf *body, int64_t timeout_ms,
+                     struct client_answer *ret, struct err *err)
+{
+    unsigned char random[KEY_BYTES];
+    char key[2 * KEY_BYTES + 1];
+    struct curl_slist *headers;
+    int bad;
+
+    sys_random(random, sizeof(random));
+    hex_write(random, sizeof(random), key);
+    headers = key_header(c, key);
+    c->key = key;
+    curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, headers);
+    bad = client_send(c, "POST", path, NULL, body, timeout_ms, ret, err) ||
+          ask_again(c, path, body, timeout_ms, ret, err);
+    curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, c->headers);
+    curl_slist_free_all(headers);
+    c->key = NULL;
+    c->lost = CURLE_OK;
+    return bad ? -1 : 0;
+}
+
+/* ---- streams ---- */
 
 static struct curl_slist *stream_headers(const struct client *c, const char *last_id)
 {

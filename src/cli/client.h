@@ -2,7 +2,8 @@
 /* client.h - requests to the server's /v1, over HTTP or its admin socket.
  *
  * One connection, kept between requests.  A GET whose connection breaks is sent once
- * more, another never: it may have been carried out.  No redirect is followed and no
+ * more, and so is a POST that has a key by which the server knows it again; another never: it
+ * may have been carried out.  No redirect is followed and no
  * proxy of the environment used: the secret goes to the server that was named.
  *
  * Failures are ERR_UNAVAILABLE where trying again may help, and name the address. */
@@ -52,6 +53,11 @@ int client_get(struct client *c, const char *path, const struct client_pair *que
 int client_send(struct client *c, const char *method, const char *path,
                 const struct client_pair *query, const struct buf *body, int64_t timeout_ms,
                 struct client_answer *ret, struct err *err); /* POST, PUT, DELETE */
+
+/* A POST with an Idempotency-Key of its own: one whose connection breaks before the answer is
+ * asked again, and the server does it once. */
+int client_post_once(struct client *c, const char *path, const struct buf *body, int64_t timeout_ms,
+                     struct client_answer *ret, struct err *err);
 
 /* A stream of server-sent events, until either side ends it: the bytes go to the sink as they
  * come, whose false ends it too; so does a server that is silent for too long.  What is not

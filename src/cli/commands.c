@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "cli/args.h"
 #include "cli/run.h"
 #include "cli/width.h"
@@ -48,6 +49,7 @@ const struct option cli_options[OPTIONS] = {
     [OPTION_IDEMPOTENT] = { "idempotent", NULL, OPTION_IS_FLAG, TO(idempotent), TEXT_OPT_IDEMPOTENT },
     [OPTION_FAILED] = { "failed", NULL, OPTION_IS_FLAG, TO(failed), TEXT_OPT_FAILED },
     [OPTION_OPEN] = { "open", NULL, OPTION_IS_FLAG, TO(open), TEXT_OPT_OPEN },
+    [OPTION_HOSTED] = { "hosted", "[=no]", OPTION_IS_FLAG_OR_TEXT, TO(hosted), TEXT_OPT_HOSTED },
     [OPTION_SERVER] = { "server", "URL", OPTION_IS_SETTING, .help = TEXT_OPT_SERVER },
     [OPTION_SOCKET] = { "socket", "PATH", OPTION_IS_SETTING, .help = TEXT_OPT_SOCKET },
     [OPTION_LOCAL] = { "local", "[=SOCKET]", OPTION_IS_FLAG_OR_TEXT, TO(local), TEXT_OPT_LOCAL },
@@ -64,11 +66,12 @@ const struct option cli_options[OPTIONS] = {
 };
 
 #define OPERATION HAS(HOST) | HAS(SPEC) | HAS(NO_WAIT) | HAS(TIMEOUT) | HAS(EXPECT) | HAS(DRY_RUN) | HAS(IDEMPOTENT)
+#define FILTERS HAS(HOST) | HAS(NAMESPACE) | HAS(BIZ) | HAS(STATE) | HAS(HOSTED) | HAS(MATCH)
 #define PERMISSIONS HAS(RIGHT) | HAS(OPERATION) | HAS(NAMESPACE) | HAS(BIZ) | HAS(BIZ_SET) | HAS(RATE) | HAS(SIGNATURES)
 
 const struct command cli_commands[] = {
     { "status", "", 0, 0, 0, TEXT_DO_STATUS, -1, run_status, OF_BOTH },
-    { "ps", "[NAMESPACE[/NAME]]", 0, 1, HAS(HOST), TEXT_DO_PS, -1, run_ps, OF_BOTH },
+    { "ps", "[NAMESPACE[/NAME]]", 0, 1, FILTERS, TEXT_DO_PS, -1, run_ps, OF_BOTH },
     { "why", "NAMESPACE/NAME", 1, 1, HAS(HOST), TEXT_DO_WHY, -1, run_why, OF_BOTH },
     { "logs", "NAMESPACE/NAME", 1, 1, HAS(HOST) | HAS(LINES) | HAS(COMMAND) | HAS(FOLLOW), TEXT_DO_LOGS, -1, run_logs, OF_BOTH },
     { "events", "", 0, 0, HAS(HOST) | HAS(NAMESPACE) | HAS(SINCE) | HAS(LINES) | HAS(FOLLOW), TEXT_DO_EVENTS, -1, run_events },
@@ -77,18 +80,18 @@ const struct command cli_commands[] = {
     { "restart", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_RESTART, PROC_OP_RESTART, run_operation, OF_BOTH },
     { "reload", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_RELOAD, PROC_OP_RELOAD, run_operation, OF_BOTH },
     { "kill", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_KILL, PROC_OP_KILL, run_operation, OF_BOTH },
-    { "manage", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_MANAGE, PROC_OP_HOST, run_operation, OF_BOTH },
-    { "unmanage", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_UNMANAGE, PROC_OP_UNHOST, run_operation, OF_BOTH },
+    { "host", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_HOST, PROC_OP_HOST, run_operation, OF_BOTH },
+    { "unhost", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_UNHOST, PROC_OP_UNHOST, run_operation, OF_BOTH },
     { "query", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_QUERY, PROC_OP_QUERY, run_operation, OF_BOTH },
     { "facts", "", 0, 0, 0, TEXT_DO_FACTS, -1, run_facts, OF_AGENT },
     { "task", "ID", 1, 1, HAS(WAIT) | HAS(TIMEOUT) | HAS(FAILED), TEXT_DO_TASK, -1, run_task },
     { "task show", "ID", 1, 1, HAS(WAIT) | HAS(TIMEOUT) | HAS(FAILED), TEXT_DO_TASK_SHOW, -1, run_task },
-    { "task list", "", 0, 0, HAS(OPEN) | HAS(BY) | HAS(SINCE) | HAS(LINES), TEXT_DO_TASK_LIST, -1, run_task_list },
+    { "task list", "", 0, 0, HAS(OPEN) | HAS(FAILED) | HAS(BY) | HAS(SINCE) | HAS(LINES), TEXT_DO_TASK_LIST, -1, run_task_list },
     { "task cancel", "ID", 1, 1, 0, TEXT_DO_TASK_CANCEL, -1, run_task_cancel },
     { "host list", "", 0, 0, HAS(BIZ) | HAS(CLOUD) | HAS(STATE) | HAS(MATCH), TEXT_DO_HOST_LIST, -1, run_host_list },
     { "host set", "HOST", 1, 1, HAS(BIZ) | HAS(HOST_ID) | HAS(NOTE), TEXT_DO_HOST_SET, -1, run_host_set },
     { "host import", "FILE", 1, 1, HAS(DRY_RUN), TEXT_DO_HOST_IMPORT, -1, run_host_import },
-    { "host remove", "HOST", 1, 1, 0, TEXT_DO_HOST_REMOVE, -1, run_host_remove },
+    { "host remove", "HOST...", 1, ARGS_WORDS_MAX, 0, TEXT_DO_HOST_REMOVE, -1, run_host_remove },
     { "business list", "", 0, 0, 0, TEXT_DO_BUSINESS_LIST, -1, run_business_list },
     { "business set", "ID NAME", 2, 2, 0, TEXT_DO_BUSINESS_SET, -1, run_business_set },
     { "business remove", "ID", 1, 1, 0, TEXT_DO_BUSINESS_REMOVE, -1, run_business_remove },
@@ -103,12 +106,23 @@ const struct command cli_commands[] = {
     { "app list", "", 0, 0, 0, TEXT_DO_APP_LIST, -1, run_app_list },
     { "token create", "", 0, 0, HAS(CLOUD) | HAS(BIZ) | HAS(TTL) | HAS(USES) | HAS(NOTE), TEXT_DO_TOKEN_CREATE, -1,
       run_token_create },
+    { "token list", "", 0, 0, 0, TEXT_DO_TOKEN_LIST, -1, run_token_list },
+    { "token revoke", "ID", 1, 1, 0, TEXT_DO_TOKEN_REVOKE, -1, run_token_revoke },
     { 0 },
 };
 /* clang-format on */
 
+/* What they were called first, and Job's API calls them. */
+static const struct {
+    const char *old, *name;
+} aliases[] = { { "manage", "host" }, { "unmanage", "unhost" } };
+
 const struct command *command_find(const char *name)
 {
+    for (size_t i = 0; i < ARRAY_LEN(aliases); i++) {
+        if (!strcmp(aliases[i].old, name))
+            name = aliases[i].name;
+    }
     for (const struct command *c = cli_commands; c->name; c++) {
         if (!strcmp(c->name, name))
             return c;
@@ -194,25 +208,35 @@ static void put_texts(struct out *o, const enum text *ids, size_t n)
     }
 }
 
-void command_help(struct out *o, const char *name)
+/* What every command has, at length. */
+static void put_common(struct out *o)
 {
     static const enum text end[] = { TEXT_HELP_FILE, TEXT_HELP_EXIT, TEXT_HELP_MORE };
+
+    put_texts(o, (const enum text[]){ TEXT_GLOBAL_OPTIONS }, 1);
+    put_options(o, OPTIONS_GLOBAL, OPTIONS, UINT64_MAX);
+    out_puts(o, "\n");
+    put_texts(o, end, ARRAY_LEN(end));
+}
+
+void command_help(struct out *o, const char *name)
+{
     const struct command *c = command_find(name);
 
     put_usage(o, c ? c->name : *name ? name : "COMMAND", c ? c->words : "[...]");
     put_texts(o, c ? &c->help : (const enum text[]){ TEXT_ABOUT }, 1);
     out_puts(o, "\n");
-    if (!c || command_is_group(name)) {
-        put_commands(o, name);
-        out_puts(o, c ? "\n" : "");
-    }
     if (c && c->options) {
         put_texts(o, (const enum text[]){ TEXT_OPTIONS }, 1);
         put_options(o, 0, OPTIONS_GLOBAL, c->options);
+        out_puts(o, "\n");
     }
-    out_puts(o, !c || c->options ? "\n" : "");
-    put_texts(o, (const enum text[]){ TEXT_GLOBAL_OPTIONS }, 1);
-    put_options(o, OPTIONS_GLOBAL, OPTIONS, UINT64_MAX);
-    out_puts(o, "\n");
-    put_texts(o, end, c ? 2 : 3);
+    if (!c || command_is_group(name)) {
+        put_commands(o, name);
+        out_puts(o, "\n");
+    }
+    if (*name)
+        put_texts(o, (const enum text[]){ TEXT_COMMON_OPTIONS }, 1);
+    else
+        put_common(o);
 }

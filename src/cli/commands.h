@@ -48,6 +48,7 @@ enum option_id {
     OPTION_IDEMPOTENT,
     OPTION_FAILED,
     OPTION_OPEN,
+    OPTION_HOSTED,
     /* From here on every command has them. */
     OPTION_SERVER,
     OPTION_SOCKET,

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/csv.h"
+#include "model/wording.h"
 #include "wire/shape_text.h"
 
 /* ---- JSON */
@@ -120,7 +121,7 @@ static int read_row(const struct reading *r, const struct csv_row *row, struct h
     buf_free(&json);
     if (bad)
         return fail_at(r, cell_of(r, row, err->text), TEXT_IMPORT_BAD,
-                       arena_strdup(r->arena, err->text), err);
+                       wording_in(arena_strdup(r->arena, err->text), r->lang, r->arena), err);
     return 0;
 }
 

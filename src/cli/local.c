@@ -108,6 +108,26 @@ static int read_pages(struct cli *cli, struct local_link *l, const char *word, s
     return 0;
 }
 
+/* What a server would leave out, the agent does not. */
+static bool is_wanted(const struct process_ask *ask, const struct proc_view *v)
+{
+    return (!ask->has_status || ask->status == v->status) &&
+           (!ask->has_hosted || ask->hosted == v->hosted) &&
+           (!ask->text || strcasestr(v->space, ask->text) || strcasestr(v->name, ask->text));
+}
+
+static void leave_out(const struct process_ask *ask, struct list *processes)
+{
+    struct process_view *p = processes->items;
+    size_t n = 0;
+
+    for (size_t i = 0; i < processes->n; i++) {
+        if (is_wanted(ask, &p[i].view))
+            p[n++] = p[i];
+    }
+    processes->n = n;
+}
+
 int local_get_processes(struct cli *cli, const struct process_ask *ask, struct list *ret,
                         struct err *err)
 {
@@ -126,6 +146,7 @@ int local_get_processes(struct cli *cli, const struct process_ask *ask, struct l
     if (all.len)
         memcpy(ret->items, buf_data(&all), all.len);
     buf_free(&all);
+    leave_out(ask, ret);
     if (!bad)
         qsort(ret->items, ret->n, sizeof(struct process_view), by_name);
     return bad;

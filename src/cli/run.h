@@ -36,5 +36,7 @@ int run_app_rotate(struct cli *cli, struct err *err);
 int run_app_delete(struct cli *cli, struct err *err);
 int run_app_list(struct cli *cli, struct err *err);
 int run_token_create(struct cli *cli, struct err *err);
+int run_token_list(struct cli *cli, struct err *err);
+int run_token_revoke(struct cli *cli, struct err *err);
 
 #endif

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* run_audit.c - who has changed what. */
 #include "base/mem.h"
+#include "cli/audit_what.h"
 #include "cli/run.h"
 #include "cli/table.h"
 #include "model/audit.h"
 #include "model/duration.h"
+#include "model/wording.h"
 
 static const struct column columns[] = {
     { TEXT_TIME, false },
     { TEXT_APP, false },
-    { TEXT_USER, false },
+    { TEXT_USER, false, .goes = 2 },
     { TEXT_FROM, false, .goes = 1 },
     { TEXT_API, false },
     { TEXT_CODE, false },
@@ -17,13 +19,23 @@ static const struct column columns[] = {
 };
 
 /* What was asked for, what came of it if it failed, and the task if there is one. */
-static const char *what_of(struct arena *a, const struct audit_view *v)
+static const char *what_of(struct arena *a, const struct audit_view *v, enum lang lang)
 {
-    const char *what = v->what ? v->what : "";
+    const char *tail = v->code ? wording_in(v->message, lang, a) : v->task_id, *copy;
+    struct buf what = { 0 };
 
-    if (v->code)
-        return arena_printf(a, "%s%s%s", v->message, *what ? " " : "", what);
-    return *v->task_id ? arena_printf(a, "%s %s", v->task_id, what) : what;
+    audit_what_put(&what, v->route, v->what, lang);
+    if (*tail)
+        buf_printf(&what, "%s%s", what.len ? "; " : "", tail);
+    copy = arena_strdup(a, buf_text(&what));
+    buf_free(&what);
+    return copy;
+}
+
+/* As the caller was told it: by name, where that is how its answers go. */
+static const char *code_of(struct cli *cli, const struct audit_view *v)
+{
+    return *v->code_name ? v->code_name : cli_count(cli, v->code);
 }
 
 /* One that nobody has proven is marked. */
@@ -32,22 +44,31 @@ static const char *user_of(struct arena *a, const struct audit_view *v)
     return *v->user && !v->user_proven ? arena_printf(a, "%s?", v->user) : v->user;
 }
 
-static void add_row(struct cli *cli, struct table *t, const struct audit_view *v)
+enum { NARROW = 100, YEAR_CHARS = 5 };
+
+/* To the second; on a narrow terminal without the year. */
+static void add_time(struct cli *cli, struct table *t, int64_t at_ms)
 {
+    bool is_narrow = cli->out.terminal && cli->out.width < NARROW;
     struct buf date = { 0 };
 
-    duration_put_date(&date, v->at_ms / 1000);
-    table_add(t, STYLE_PLAIN, buf_text(&date));
+    duration_put_second(&date, at_ms / 1000);
+    table_add(t, STYLE_PLAIN, buf_text(&date) + (is_narrow ? YEAR_CHARS : 0));
+    buf_free(&date);
+}
+
+static void add_row(struct cli *cli, struct table *t, const struct audit_view *v)
+{
+    add_time(cli, t, v->at_ms);
     table_add(t, STYLE_PLAIN, v->app);
     table_add(t, STYLE_PLAIN, user_of(&t->arena, v));
     table_add(t, STYLE_PLAIN, v->from);
     table_add(t, STYLE_PLAIN, arena_printf(&t->arena, "%s %s", v->method, v->route));
     if (v->code)
-        table_add(t, STYLE_BAD, cli_count(cli, v->code));
+        table_add(t, STYLE_BAD, code_of(cli, v));
     else
         table_add_text(t, STYLE_GOOD, cli->lang, TEXT_DONE);
-    table_add(t, STYLE_PLAIN, what_of(&t->arena, v));
-    buf_free(&date);
+    table_add(t, STYLE_PLAIN, what_of(&t->arena, v, cli->lang));
 }
 
 static const char *ago(struct cli *cli, enum option_id id, int64_t s)
@@ -66,7 +87,7 @@ int run_audit(struct cli *cli, struct err *err)
         { "route", args->route },
         { "since_s", ago(cli, OPTION_SINCE, args->since_s) },
         { "until_s", ago(cli, OPTION_UNTIL, args->until_s) },
-        { "limit", args_has(args, OPTION_LINES) ? cli_count(cli, args->lines) : NULL },
+        { "limit", cli_limit(cli) },
         { 0 },
     };
     struct audit_page_view page;

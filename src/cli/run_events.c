@@ -6,9 +6,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/mem.h"
 #include "cli/ask.h"
 #include "cli/run.h"
 #include "cli/sse.h"
+#include "cli/table.h"
 #include "cli/views.h"
 #include "cli/width.h"
 #include "model/event.h"
@@ -34,13 +36,44 @@ struct showing {
 
 /* ---- one line ---- */
 
-static void put_time(struct showing *w, int64_t time_ms)
+static const char *time_of(struct arena *a, const struct event_view *e)
 {
-    char iso[TIME_TEXT_SIZE], text[32];
+    char iso[TIME_TEXT_SIZE];
 
-    time_iso(time_ms + time_zone_offset_s(time_ms / 1000) * 1000, iso);
-    snprintf(text, sizeof(text), "%.10s %.8s", iso, iso + 11);
-    out_styled(&w->cli->out, STYLE_DIM, text);
+    time_iso(e->time_ms + time_zone_offset_s(e->time_ms / 1000) * 1000, iso);
+    return arena_printf(a, "%.10s %.8s", iso, iso + 11);
+}
+
+static const char *host_of(struct showing *w, struct arena *a, const struct event_view *e)
+{
+    const char *host = views_host(a, e->agent_id, e->cloud_id, e->ip);
+
+    return *host ? host : text_get(w->cli->lang, TEXT_EVENT_SERVER);
+}
+
+static const char *process_of(struct arena *a, const struct event_view *e)
+{
+    return *e->space || *e->name ? arena_printf(a, "%s/%s", e->space, e->name) : "";
+}
+
+/* A kind that we do not know is called by its own name. */
+static const char *kind_of(const struct showing *w, const struct event_view *e)
+{
+    const struct event_kind *k = event_kind_find(e->event);
+
+    return k ? k->text[w->cli->lang] : e->event;
+}
+
+static enum style style_of(const struct event_view *e)
+{
+    const struct event_kind *k = event_kind_find(e->event);
+
+    return k && k->is_trouble ? STYLE_BAD : STYLE_GOOD;
+}
+
+static const char *colon(const struct showing *w, const struct event_view *e)
+{
+    return !*e->text ? "" : w->cli->lang == LANG_ZH ? "：" : ": ";
 }
 
 static void put_word(struct showing *w, struct arena *a, const char *text)
@@ -49,17 +82,13 @@ static void put_word(struct showing *w, struct arena *a, const char *text)
     out_puts(&w->cli->out, width_clean(a, text));
 }
 
-/* A kind that we do not know is called by its own name. */
 static void put_kind(struct showing *w, struct arena *a, const struct event_view *e)
 {
-    const struct event_kind *k = event_kind_find(e->event);
     struct out *out = &w->cli->out;
 
     out_puts(out, "  ");
-    out_styled(out, k && k->is_trouble ? STYLE_BAD : STYLE_GOOD,
-               k ? k->text[w->cli->lang] : width_clean(a, e->event));
-    if (*e->text)
-        out_puts(out, w->cli->lang == LANG_ZH ? "：" : ": ");
+    out_styled(out, style_of(e), width_clean(a, kind_of(w, e)));
+    out_puts(out, colon(w, e));
     out_puts(out, width_clean(a, e->text));
     out_puts(out, "\n");
 }
@@ -67,12 +96,12 @@ static void put_kind(struct showing *w, struct arena *a, const struct event_view
 static void put_line(struct showing *w, const struct event_view *e)
 {
     struct arena a = { 0 };
-    const char *host = views_host(&a, e->agent_id, e->cloud_id, e->ip);
+    const char *process = process_of(&a, e);
 
-    put_time(w, e->time_ms);
-    put_word(w, &a, *host ? host : text_get(w->cli->lang, TEXT_EVENT_SERVER));
-    if (*e->space || *e->name)
-        put_word(w, &a, arena_printf(&a, "%s/%s", e->space, e->name));
+    out_styled(&w->cli->out, STYLE_DIM, time_of(&a, e));
+    put_word(w, &a, host_of(w, &a, e));
+    if (*process)
+        put_word(w, &a, process);
     put_kind(w, &a, e);
     arena_free(&a);
 }
@@ -135,6 +164,31 @@ static int get_all(struct showing *w, struct event_page *ret, struct err *err)
     return 0;
 }
 
+static const struct column columns[] = {
+    { TEXT_TIME, false },
+    { TEXT_HOST, false },
+    { TEXT_PROCESS, false },
+    { TEXT_WHAT, false, .wraps = true },
+};
+
+static void put_table(struct showing *w, const struct event_page *page)
+{
+    const struct event_view *e = page->events.items;
+    struct table t;
+
+    table_init(&t, columns, ARRAY_LEN(columns));
+    for (size_t i = page->events.n; i-- > 0;) {
+        table_add(&t, STYLE_DIM, time_of(&t.arena, &e[i]));
+        table_add(&t, STYLE_PLAIN, host_of(w, &t.arena, &e[i]));
+        table_add(&t, STYLE_PLAIN, process_of(&t.arena, &e[i]));
+        table_add(&t, style_of(&e[i]),
+                  arena_printf(&t.arena, "%s%s%s", kind_of(w, &e[i]), colon(w, &e[i]), e[i].text));
+    }
+    table_put(&t, &w->cli->out);
+    table_done(&t);
+}
+
+/* Before those that come, line by line as they will. */
 static void put_all(struct showing *w, const struct event_page *page)
 {
     const struct event_view *e = page->events.items;
@@ -242,7 +296,10 @@ int run_events(struct cli *cli, struct err *err)
         cli_json(cli, &event_page_shape, &page);
         return CLI_OK;
     }
-    put_all(&w, &page);
+    if (cli->args.follow)
+        put_all(&w, &page);
+    else if (page.events.n)
+        put_table(&w, &page);
     if (!page.events.n && !cli->args.follow && !cli->settings.quiet)
         out_line(&cli->out, TEXT_NO_EVENTS, NULL);
     if (!cli->args.follow)

@@ -8,6 +8,7 @@
 #include "cli/run.h"
 #include "cli/views.h"
 #include "cli/width.h"
+#include "model/wording.h"
 
 /* What an option says, where it may be given once; NULL: it is not. */
 static int one_of(struct cli *cli, const struct list *words, const char *option, const char **ret,
@@ -140,9 +141,9 @@ int run_host_list(struct cli *cli, struct err *err)
     return CLI_OK;
 }
 
-int run_host_remove(struct cli *cli, struct err *err)
+static int remove_host(struct cli *cli, const char *word, struct err *err)
 {
-    const struct host_remove_ask ask = { cli->args.words[0] };
+    const struct host_remove_ask ask = { word };
     struct host_view host;
     const char *name;
 
@@ -156,6 +157,16 @@ int run_host_remove(struct cli *cli, struct err *err)
         out_line(&cli->out, TEXT_HOST_UNEXPECTED, TEXT_ARGS(name));
     else if (!cli->settings.quiet)
         out_line(&cli->out, TEXT_HOST_REMOVED, TEXT_ARGS(name, host.agent_id));
+    return 0;
+}
+
+/* One after the other, up to the first that fails: what was said of those before it holds. */
+int run_host_remove(struct cli *cli, struct err *err)
+{
+    for (size_t i = 0; i < cli->args.n_words; i++) {
+        if (remove_host(cli, cli->args.words[i], err))
+            return -1;
+    }
     return CLI_OK;
 }
 
@@ -238,15 +249,13 @@ int run_host_set(struct cli *cli, struct err *err)
 /* The server counts hosts; who wrote a table counts its lines. */
 static const char *by_line(struct cli *cli, const struct import_file *file, const char *error)
 {
-    static const char same[] = "the same host as hosts[";
+    const char *at = strstr(error, "hosts["), *text;
+    size_t i = at ? strtoul(at + strlen("hosts["), NULL, 10) : 0;
+    const char *same = arena_printf(&cli->arena, "the same host as hosts[%zu]", i);
     struct buf b = { 0 };
-    const char *text;
-    size_t i;
 
-    if (!file->lines || strncmp(error, same, sizeof(same) - 1) != 0)
-        return error;
-    i = strtoul(error + sizeof(same) - 1, NULL, 10);
-    if (i >= file->ask.hosts.n)
+    if (!file->lines || i >= file->ask.hosts.n ||
+        (strcmp(error, same) != 0 && strcmp(error, wording_in(same, cli->lang, &cli->arena)) != 0))
         return error;
     text_put(&b, cli->lang, TEXT_IMPORT_SAME, TEXT_ARGS(cli_count(cli, (int64_t)file->lines[i])));
     text = arena_strdup(&cli->arena, buf_text(&b));

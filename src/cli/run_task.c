@@ -233,8 +233,8 @@ int run_operation(struct cli *cli, struct err *err)
         return run_local(cli, &w, err);
     if (ask_operation(&cli->args, cli->lang, &cli->arena, &ask, err))
         return -1;
-    if (cli_post(cli, "/v1/operations", NULL, &operation_ask_shape, &ask, &operation_view_shape,
-                 &made, err))
+    if (cli_post_once(cli, "/v1/operations", &operation_ask_shape, &ask, &operation_view_shape,
+                      &made, err))
         return say_how(cli, err);
     if (made.dry_run)
         return show_dry_run(cli, &made);
@@ -337,8 +337,9 @@ int run_task(struct cli *cli, struct err *err)
 /* ---- all of them ---- */
 
 static const struct column task_columns[] = {
-    { TEXT_TASK, false },  { TEXT_CREATED, false }, { TEXT_APP, false, .goes = 1 },
-    { TEXT_WHAT, false },  { TEXT_ENDED, true },    { TEXT_FAILED, true },
+    { TEXT_TASK, false },           { TEXT_CREATED, false, .goes = 2 },
+    { TEXT_APP, false, .goes = 1 }, { TEXT_WHAT, false },
+    { TEXT_ENDED, true },           { TEXT_FAILED, true },
     { TEXT_STATE, false },
 };
 
@@ -386,9 +387,10 @@ int run_task_list(struct cli *cli, struct err *err)
     const struct client_pair query[] = {
         { "app", args->by },
         { "open", args->open ? "true" : NULL },
+        { "failed", args->failed ? "true" : NULL },
         { "since_s",
           args_has(args, OPTION_SINCE) ? cli_count(cli, since_s > 0 ? since_s : 0) : NULL },
-        { "limit", args_has(args, OPTION_LINES) ? cli_count(cli, args->lines) : NULL },
+        { "limit", cli_limit(cli) },
         { 0 },
     };
     struct task_page page;

@@ -10,6 +10,8 @@
 #include "cli/width.h"
 #include "model/duration.h"
 #include "model/explain.h"
+#include "model/why_judge.h"
+#include "model/wording.h"
 
 enum { INDENT = 2, GAP = 2 };
 
@@ -30,13 +32,14 @@ static void put_wrapped(struct block *b, size_t column, enum style style, const 
 
 /* ---- facts ---- */
 
-static const enum text labels[] = { TEXT_FACT_STATE,     TEXT_FACT_WANTED,   TEXT_FACT_HOSTED,
-                                    TEXT_FACT_PID,       TEXT_FACT_EXIT,     TEXT_FACT_RESTARTS,
-                                    TEXT_FACT_INSTANCES, TEXT_FACT_TRIES,    TEXT_FACT_NEXT,
-                                    TEXT_FACT_FAILED,    TEXT_FACT_SENTENCE, TEXT_FACT_OUTPUT,
-                                    TEXT_FACT_NEXT_RUN,  TEXT_FACT_RUNS,     TEXT_FACT_USE,
-                                    TEXT_FACT_LIMIT,     TEXT_FACT_VERSION,  TEXT_FACT_HEALTH,
-                                    TEXT_FACT_CONFIG,    TEXT_FACT_WAITS,    TEXT_FACT_OPERATIONS };
+static const enum text labels[] = { TEXT_FACT_STATE,      TEXT_FACT_WANTED,   TEXT_FACT_HOSTED,
+                                    TEXT_FACT_PID,        TEXT_FACT_EXIT,     TEXT_FACT_RESTARTS,
+                                    TEXT_FACT_INSTANCES,  TEXT_FACT_TRIES,    TEXT_FACT_NEXT,
+                                    TEXT_FACT_FAILED,     TEXT_FACT_SENTENCE, TEXT_FACT_OUTPUT,
+                                    TEXT_FACT_NEXT_RUN,   TEXT_FACT_RUNS,     TEXT_FACT_USE,
+                                    TEXT_FACT_LIMIT,      TEXT_FACT_VERSION,  TEXT_FACT_HEALTH,
+                                    TEXT_FACT_CONFIG,     TEXT_FACT_WAITS,    TEXT_FACT_OPERATIONS,
+                                    TEXT_FACT_EXIT_OUTPUT };
 
 static size_t widest_label(enum lang lang)
 {
@@ -99,10 +102,12 @@ static const char *moment(struct block *b, int64_t when_s)
 static void put_state(struct block *b)
 {
     const struct proc_view *v = &b->process->view;
-    const char *state = text_get(b->cli->lang, views_state(v));
+    const char *state = text_get(b->cli->lang, views_state(b->process));
+    int64_t unknown_s = b->process->unknown_since_s;
+    int64_t since_s = unknown_s ? unknown_s : v->cause.is_periodic ? 0 : v->cause.since_s;
 
-    if (v->cause.since_s > 0 && !v->cause.is_periodic)
-        state = fill(b, TEXT_FACT_SINCE, TEXT_ARGS(state, moment(b, v->cause.since_s)));
+    if (since_s > 0)
+        state = fill(b, TEXT_FACT_SINCE, TEXT_ARGS(state, moment(b, since_s)));
     put_fact(b, TEXT_FACT_STATE, state);
     if (v->wanted != PROC_UNREGISTERED)
         put_fact(b, TEXT_FACT_WANTED, text_get(b->cli->lang, views_status(v->wanted)));
@@ -110,9 +115,9 @@ static void put_state(struct block *b)
              text_get(b->cli->lang, v->hosted               ? TEXT_YES
                                     : v->cause.has_given_up ? TEXT_FACT_GIVEN_UP
                                                             : TEXT_NO));
-    if (v->pid > 0)
+    if (v->pid > 0 && !unknown_s)
         put_fact(b, TEXT_FACT_PID, cli_count(b->cli, v->pid));
-    if (v->cause.instances_wanted > 0)
+    if (v->cause.instances_wanted > 0 && !unknown_s)
         put_fact(b, TEXT_FACT_INSTANCES,
                  fill(b, TEXT_FACT_OF,
                       TEXT_ARGS(cli_count(b->cli, v->cause.instances),
@@ -126,7 +131,7 @@ static void put_use(struct block *b)
     struct arena *a = &b->cli->arena;
     const char *text;
 
-    if (v->mem_bytes <= 0)
+    if (v->mem_bytes <= 0 || b->process->unknown_since_s)
         return;
     text = fill(b, TEXT_FACT_USE_MEM,
                 TEXT_ARGS(arena_printf(a, "%.1f MB", (double)v->mem_bytes / (1 << 20)),
@@ -165,10 +170,12 @@ static void put_care(struct block *b)
 static void put_limit(struct block *b)
 {
     const struct proc_cause *c = &b->process->view.cause;
+    const char *text;
 
-    if (c->limit_s > 0)
-        put_fact(b, TEXT_FACT_LIMIT,
-                 fill(b, TEXT_FACT_ENDED, TEXT_ARGS(c->limit_text, moment(b, c->limit_s))));
+    if (c->limit_s <= 0)
+        return;
+    text = wording_in(c->limit_text, b->cli->lang, &b->cli->arena);
+    put_fact(b, TEXT_FACT_LIMIT, fill(b, TEXT_FACT_ENDED, TEXT_ARGS(text, moment(b, c->limit_s))));
 }
 
 static void put_exit(struct block *b)
@@ -223,22 +230,37 @@ static void put_failure(struct block *b)
              TEXT_ARGS(why_op_name(c->failed_op, b->cli->lang), moment(b, c->failed_s), code)));
     if (*c->failed_text) {
         out_blanks(&b->cli->out, INDENT + b->labels + GAP);
-        put_wrapped(b, INDENT + b->labels + GAP, STYLE_PLAIN, c->failed_text);
+        put_wrapped(b, INDENT + b->labels + GAP, STYLE_PLAIN,
+                    wording_in(c->failed_text, b->cli->lang, &b->cli->arena));
     }
+}
+
+/* Of one that runs it is what was said before that: at its last end, or by a start that failed
+ * and is history. */
+static bool has_old_output(const struct proc_view *v)
+{
+    return v->status == PROC_RUNNING && !why_failure_stands(v);
+}
+
+static bool is_of_exit(const struct proc_cause *c)
+{
+    return c->exit_s > 0 && c->exit_s >= c->failed_s;
 }
 
 /* Its lines as they were, but for what a terminal would take for orders. */
 static void put_output(struct block *b)
 {
-    struct arena *a = &b->cli->arena;
-    char *line = arena_strdup(a, b->process->view.cause.output), *next;
+    const struct proc_view *v = &b->process->view;
+    char *line = arena_strdup(&b->cli->arena, v->cause.output), *next;
 
+    if (has_old_output(v) && !is_of_exit(&v->cause))
+        return;
     for (bool first = true; line && *line; line = next, first = false) {
         next = strchr(line, '\n');
         if (next)
             *next++ = '\0';
         if (first)
-            put_label(b, TEXT_FACT_OUTPUT);
+            put_label(b, has_old_output(v) ? TEXT_FACT_EXIT_OUTPUT : TEXT_FACT_OUTPUT);
         else
             out_blanks(&b->cli->out, INDENT + b->labels + GAP);
         out_styled(&b->cli->out, STYLE_DIM, "| ");

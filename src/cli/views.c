@@ -58,8 +58,12 @@ enum text views_status(int64_t status)
     return TEXT_UNREGISTERED;
 }
 
-enum text views_state(const struct proc_view *v)
+enum text views_state(const struct process_view *p)
 {
+    const struct proc_view *v = &p->view;
+
+    if (p->unknown_since_s)
+        return TEXT_UNKNOWN;
     if (v->cause.is_periodic && v->hosted && v->status != PROC_RUNNING)
         return v->cause.doing == PROC_OP_START ? TEXT_RUNNING : TEXT_SCHEDULED;
     return views_status(v->status);
@@ -75,13 +79,14 @@ static enum style status_style(const struct process_view *p)
 }
 
 /* By our own clock since its start, which goes on between two reports of the agent. */
-static void add_uptime(struct table *t, enum lang lang, const struct proc_view *v, int64_t now_s)
+static void add_uptime(struct table *t, enum lang lang, const struct process_view *p, int64_t now_s)
 {
+    const struct proc_view *v = &p->view;
     int64_t since_s = v->cause.since_s > 0 ? v->cause.since_s : v->last_start_s;
     int64_t s = since_s > 0 ? now_s - since_s : v->elapsed_s;
     struct buf b = { 0 };
 
-    if (v->status == PROC_RUNNING && (s > 0 || since_s > 0))
+    if (views_state(p) == TEXT_RUNNING && v->status == PROC_RUNNING && (s > 0 || since_s > 0))
         duration_put(&b, lang, s * 1000);
     table_add(t, STYLE_PLAIN, buf_text(&b));
     buf_free(&b);
@@ -110,7 +115,7 @@ static void add_state(struct table *t, enum lang lang, const struct process_view
     table_add(t, STYLE_PLAIN, arena_printf(&t->arena, "%s/%s", v->space, v->name));
     table_add(t, STYLE_PLAIN,
               v->wanted == PROC_UNREGISTERED ? "" : text_get(lang, views_status(v->wanted)));
-    table_add_text(t, status_style(p), lang, views_state(v));
+    table_add_text(t, status_style(p), lang, views_state(p));
 }
 
 void views_process_add(struct table *t, enum lang lang, const struct process_view *p, int64_t now_s)
@@ -118,13 +123,13 @@ void views_process_add(struct table *t, enum lang lang, const struct process_vie
     const struct proc_view *v = &p->view;
 
     add_state(t, lang, p);
-    if (v->pid > 0)
+    if (v->pid > 0 && !p->unknown_since_s)
         table_add_number(t, v->pid);
     else
         table_add(t, STYLE_PLAIN, "");
     table_add_text(t, STYLE_PLAIN, lang, v->hosted ? TEXT_YES : TEXT_NO);
     table_add_number(t, v->restarts);
-    add_uptime(t, lang, v, now_s);
+    add_uptime(t, lang, p, now_s);
     table_add(t, STYLE_PLAIN, views_why(&t->arena, lang, p, now_s));
 }
 

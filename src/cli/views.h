@@ -23,7 +23,10 @@ void views_wrong_add(struct table *t, enum lang lang, const struct process_view 
 /* What is said of one: the server's sentence, or ours where there is none. */
 const char *views_why(struct arena *a, enum lang lang, const struct process_view *p, int64_t now_s);
 enum text views_status(int64_t status);
-enum text views_state(const struct proc_view *v); /* a periodic one may be between two runs */
+
+/* A periodic one may be between two runs; of one whose host is away nobody knows, whatever was
+ * heard of it last: that is said by its sentence. */
+enum text views_state(const struct process_view *p);
 
 /* Tables of results. */
 void views_items_init(struct table *t);

@@ -122,6 +122,8 @@ static void refused(struct client *c, const struct message_error *e)
     struct err err = { 0 };
 
     read_error(e, &err);
+    if (c->state == UP && e->retry_ms > 0)
+        rota_next(&c->rota); /* it is going; another may be there */
     if (e->retry_ms < 0)
         fall_back(c, &err, OFF, -1);
     else if (e->retry_ms > 0)
@@ -559,4 +561,16 @@ void client_send(struct client *c, unsigned type, const struct shape *s, const v
 {
     if (c->state == UP)
         conn_send(c->conn, type, s, message);
+}
+
+void client_drop(struct client *c)
+{
+    if (c->state == UP)
+        fail_text(c, ERR_UNAVAILABLE, "the session was dropped on purpose");
+}
+
+void client_pause(struct client *c)
+{
+    if (c->conn)
+        conn_pause(c->conn);
 }

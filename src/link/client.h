@@ -63,4 +63,9 @@ bool client_is_up(const struct client *c);
 void client_send(struct client *c, unsigned type, const struct shape *s,
                  const void *message); /* dropped while it is down */
 
+/* For simulated agents.  The session, if there is one, ends as if it were lost: on_down() is
+ * called from here.  And one that hangs: nothing more is read in this session. */
+void client_drop(struct client *c);
+void client_pause(struct client *c);
+
 #endif

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "wire/frame.h"
 
-static const struct stream_limits limits = {
+static const struct stream_limits plain_limits = {
     .in_max = FRAME_HEAD_SIZE + FRAME_BODY_MAX,
     .out_max = 16 * 1024 * 1024,
     .handshake_ms = 10 * 1000,
@@ -25,9 +25,11 @@ static const struct stream_limits limits = {
 /* More than this does not wait for the end of the turn. */
 enum { TOGETHER_MAX = 16 * 1024 };
 
+enum { CLIENT_HANDSHAKE_MS = 20 * 1000 };
+
 struct conn {
     struct loop *loop;
-    struct stream *stream; /* NULL: closed */
+    struct line line;
     const struct conn_owner *owner;
     void *arg;
     struct arena arena;       /* of the message that is being handed out */
@@ -39,19 +41,20 @@ struct conn {
     int64_t heard_ms;
     size_t body_max;
     const struct shape *(*shape_of)(unsigned type);
-    size_t left;  /* bytes shown that were not yet a frame */
-    bool busy;    /* frames are being handed out */
-    bool broken;  /* nothing more is read or written: `why`, or the stream is */
-    bool told;    /* on_end() was called */
-    bool ended;   /* conn_end() was */
-    bool dropped; /* conn_free() was, while busy */
+    struct conn_counters *counters; /* NULL: nobody counts */
+    size_t left;                    /* bytes shown that were not yet a frame */
+    bool busy;                      /* frames are being handed out */
+    bool broken;                    /* nothing more is read or written: `why`, or the stream is */
+    bool told;                      /* on_end() was called */
+    bool ended;                     /* conn_end() was */
+    bool dropped;                   /* conn_free() was, while busy */
 };
 
 static void destroy(struct conn *c)
 {
     timer_stop(c->loop, &c->timer);
     timer_stop(c->loop, &c->flush);
-    stream_free(c->stream);
+    line_free(&c->line);
     buf_free(&c->out);
     arena_free(&c->arena);
     free(c->why);
@@ -80,13 +83,23 @@ static void break_off(struct conn *c, const struct err *why)
     timer_set(c->loop, &c->timer, 0);
 }
 
+static void count(const struct conn *c, enum conn_way way, unsigned type, size_t bytes)
+{
+    unsigned at = type < CONN_TYPES && message_name(type) ? type : 0;
+
+    if (!c->counters)
+        return;
+    c->counters->frames[way][at]++;
+    c->counters->bytes[way][at] += bytes;
+}
+
 /* ---- out ---- */
 
 static void flush(struct conn *c)
 {
     timer_stop(c->loop, &c->flush);
-    if (c->out.len > 0 && c->stream)
-        stream_write(c->stream, buf_data(&c->out), c->out.len);
+    if (c->out.len > 0)
+        line_write(&c->line, buf_data(&c->out), c->out.len);
     buf_free(&c->out);
 }
 
@@ -112,6 +125,7 @@ void conn_send(struct conn *c, unsigned type, const struct shape *s, const void 
         return;
     }
     c->seq_out++;
+    count(c, CONN_OUT, type, c->out.len - before);
     if (c->out.len >= TOGETHER_MAX)
         flush(c);
     else if (!c->flush.place)
@@ -135,12 +149,34 @@ void conn_set_shapes(struct conn *c, const struct shape *(*shape_of)(unsigned ty
     c->shape_of = shape_of;
 }
 
+void conn_set_counters(struct conn *c, struct conn_counters *to)
+{
+    c->counters = to;
+}
+
 size_t conn_pending(const struct conn *c)
 {
-    return c->stream ? c->out.len + stream_pending(c->stream) : 0;
+    return line_is_open(&c->line) ? c->out.len + line_pending(&c->line) : 0;
+}
+
+int64_t conn_stuck_ms(const struct conn *c)
+{
+    return line_stuck_ms(&c->line);
 }
 
 /* ---- in ---- */
+
+void conn_pause(struct conn *c)
+{
+    if (c->line.near)
+        stream_pause(c->line.near);
+}
+
+void conn_resume(struct conn *c)
+{
+    if (c->line.near)
+        stream_resume(c->line.near);
+}
 
 /* The peer is told what was wrong with what it sent; it hears nothing after that. */
 static void refuse_all(struct conn *c, unsigned type, const struct err *why)
@@ -150,7 +186,7 @@ static void refuse_all(struct conn *c, unsigned type, const struct err *why)
         return;
     flush(c);
     break_off(c, why);
-    stream_end(c->stream);
+    line_end(&c->line);
 }
 
 static void pass_over(struct conn *c, const struct frame *f)
@@ -192,6 +228,7 @@ static void take_frame(struct conn *c, const struct frame *f)
         return;
     }
     c->seq_in++;
+    count(c, CONN_IN, f->type, FRAME_HEAD_SIZE + f->body_n);
     c->heard_ms = loop_now_ms(c->loop);
     hand_out(c, f);
 }
@@ -287,7 +324,7 @@ static void on_closed(void *arg)
 {
     struct conn *c = arg;
 
-    c->stream = NULL;
+    c->line = (struct line){ 0 };
     if (c->ended)
         bury(c);
 }
@@ -309,8 +346,9 @@ static void on_timer(void *arg)
         tell_end(c, c->why);
 }
 
-int conn_new(struct loop *loop, int fd, struct tls *tls, const char *host,
-             const struct conn_owner *owner, void *arg, struct conn **ret, struct err *err)
+static int make(struct loop *loop, struct far_crew *crew, int fd, struct tls *tls, const char *host,
+                const struct stream_limits *limits, const struct conn_owner *owner, void *arg,
+                struct conn **ret, struct err *err)
 {
     struct conn *c = xalloc(sizeof(*c));
 
@@ -320,7 +358,7 @@ int conn_new(struct loop *loop, int fd, struct tls *tls, const char *host,
     c->shape_of = message_shape;
     timer_init(&c->timer, on_timer, c);
     timer_init(&c->flush, on_flush, c);
-    if (stream_new(loop, fd, tls, host, &limits, &stream_owner, c, &c->stream, err)) {
+    if (line_open(&c->line, loop, crew, fd, tls, host, limits, &stream_owner, c, err)) {
         free(c);
         return -1;
     }
@@ -328,11 +366,37 @@ int conn_new(struct loop *loop, int fd, struct tls *tls, const char *host,
     return 0;
 }
 
+/* A client may have to stand in line with a whole fleet: who gives up early comes again, and
+ * stands at its end. */
+int conn_new(struct loop *loop, int fd, struct tls *tls, const char *host,
+             const struct conn_owner *owner, void *arg, struct conn **ret, struct err *err)
+{
+    struct stream_limits limits = plain_limits;
+
+    if (host)
+        limits.handshake_ms = CLIENT_HANDSHAKE_MS;
+    return make(loop, NULL, fd, tls, host, &limits, owner, arg, ret, err);
+}
+
+int conn_new_by(struct loop *loop, int fd, struct tls *tls, const struct conn_means *means,
+                const struct conn_owner *owner, void *arg, struct conn **ret, struct err *err)
+{
+    struct stream_limits limits = plain_limits;
+
+    limits.pace = means->pace;
+    if (means->out_max)
+        limits.out_max = means->out_max;
+    return make(loop, means->crew, fd, tls, NULL, &limits, owner, arg, ret, err);
+}
+
 int conn_peer(const struct conn *c, struct cert_facts *ret, struct err *err)
 {
-    if (!c->stream)
-        return err_set(err, ERR_NOT_FOUND, "the connection is closed");
-    return stream_peer(c->stream, ret, err);
+    return line_peer(&c->line, ret, err);
+}
+
+bool conn_is_resumed(const struct conn *c)
+{
+    return line_is_resumed(&c->line);
 }
 
 int64_t conn_heard_ms(const struct conn *c)
@@ -349,8 +413,8 @@ void conn_end(struct conn *c)
     c->ended = true;
     timer_stop(c->loop, &c->timer);
     flush(c);
-    if (c->stream)
-        stream_end(c->stream);
+    if (line_is_open(&c->line))
+        line_end(&c->line);
     else
         timer_set(c->loop, &c->timer, 0);
 }
@@ -366,6 +430,5 @@ void conn_free(struct conn *c)
     }
     c->dropped = true;
     timer_stop(c->loop, &c->timer);
-    stream_free(c->stream); /* in its own callback: it is there until that returns */
-    c->stream = NULL;
+    line_free(&c->line); /* in its own callback: it is there until that returns */
 }

@@ -17,7 +17,7 @@
 
 #include "base/loop.h"
 #include "link/message.h"
-#include "wire/stream.h"
+#include "wire/line.h"
 
 struct conn;
 
@@ -28,11 +28,28 @@ struct conn_owner {
     void (*on_closed)(void *arg); /* conn_end() is through, the conn is gone; may be NULL */
 };
 
+/* What has gone through the conns that were told to count, by type (a type that is not known
+ * is 0); bytes are those of frames, before TLS. */
+enum { CONN_TYPES = 32 };
+enum conn_way { CONN_IN, CONN_OUT, CONN_WAYS };
+struct conn_counters {
+    uint64_t frames[CONN_WAYS][CONN_TYPES], bytes[CONN_WAYS][CONN_TYPES];
+};
+
 /* As stream_new(): `host` non-NULL makes it the client's side.  On failure the fd is
  * still the caller's.  The owner's table is not copied.  What is sent before
  * on_ready() is kept until then. */
 int conn_new(struct loop *loop, int fd, struct tls *tls, const char *host,
              const struct conn_owner *owner, void *arg, struct conn **ret, struct err *err);
+
+/* The same, of a server with many; what is 0 is as conn_new() has it. */
+struct conn_means {
+    struct pace *pace;     /* where handshakes wait for their turn */
+    struct far_crew *crew; /* threads that do the work of sockets and TLS; else it is done here */
+    size_t out_max;        /* bytes that may wait to be sent */
+};
+int conn_new_by(struct loop *loop, int fd, struct tls *tls, const struct conn_means *means,
+                const struct conn_owner *owner, void *arg, struct conn **ret, struct err *err);
 
 /* What the shape is for is the caller's to know.  A message too large for a frame is
  * not sent, and ends the connection with ERR_LIMIT: whoever may have much sends pages. */
@@ -42,9 +59,16 @@ void conn_refuse(struct conn *c, unsigned type, int code, int64_t retry_ms, cons
 void conn_set_body_max(struct conn *c, size_t bytes);
 /* Other messages than those of message_shape(): NULL for a type that is not known. */
 void conn_set_shapes(struct conn *c, const struct shape *(*shape_of)(unsigned type));
-size_t conn_pending(const struct conn *c); /* bytes that wait to be sent */
+size_t conn_pending(const struct conn *c);   /* bytes that wait to be sent */
+int64_t conn_stuck_ms(const struct conn *c); /* how long they have, and none could be */
+void conn_pause(
+    struct conn *c); /* reads no more, until conn_resume(): a peer that hangs, for tests */
+void conn_resume(struct conn *c);
+
+void conn_set_counters(struct conn *c, struct conn_counters *to); /* which outlive it */
 
 int conn_peer(const struct conn *c, struct cert_facts *ret, struct err *err);
+bool conn_is_resumed(const struct conn *c);  /* see tls_conn_is_resumed() */
 int64_t conn_heard_ms(const struct conn *c); /* when the last frame came, in loop time */
 
 /* Sends what waits, closes, and is freed; no more callbacks but on_closed(), which

@@ -7,6 +7,7 @@
 #include "link/group.h"
 #include "link/join.h"
 #include "link/output.h"
+#include "link/pong.h"
 #include "model/rules.h"
 
 #define AT(type, member) .offset = offsetof(struct message_##type, member)
@@ -60,10 +61,35 @@ const struct shape message_welcome_shape = { "welcome", sizeof(struct message_we
 
 static const struct field ping_fields[] = {
     { "server_ms", .type = FIELD_INT, AT(ping, server_ms), .doc = "the server's monotonic clock" },
-    { "agent_ms", .type = FIELD_INT, AT(ping, agent_ms), .doc = "the agent's, in a pong" },
+    { "agent_ms", .type = FIELD_INT, AT(ping, agent_ms), .doc = "not said by a server" },
     { 0 },
 };
 const struct shape message_ping_shape = { "ping", sizeof(struct message_ping), ping_fields };
+
+/* As large as these may be, a sum over a fleet is still a number. */
+#define FIGURE(member) .type = FIELD_INT, AT(figures, member), .max = INT64_C(1) << 46, .flags = FIELD_OMIT_EMPTY
+static const struct field figures_fields[] = {
+    { "rss_bytes", FIGURE(rss_bytes), .doc = "memory of the agent" },
+    { "cpu_ms", FIGURE(cpu_ms), .doc = "processor time of the agent since it began" },
+    { "journal_bytes", FIGURE(journal_bytes), .doc = "of its journal" },
+    { "processes", FIGURE(processes), .doc = "that it knows" },
+    { "running", FIGURE(running), .doc = "those of them that run" },
+    { "restarts", FIGURE(restarts), .doc = "of processes, by the agent itself, since it began" },
+    { "operations", FIGURE(operations), .doc = "in work or waiting" },
+    { "events", FIGURE(events), .doc = "that the server does not have yet" },
+    { 0 },
+};
+const struct shape message_figures_shape = { "figures", sizeof(struct message_figures), figures_fields,
+                                             .doc = "What an agent says of itself." };
+
+static const struct field pong_fields[] = {
+    { "server_ms", .type = FIELD_INT, AT(pong, server_ms), .doc = "what ping said" },
+    { "agent_ms", .type = FIELD_INT, AT(pong, agent_ms), .doc = "the agent's monotonic clock" },
+    { "figures", .type = FIELD_OBJ, AT(pong, figures), .sub = &message_figures_shape,
+      .doc = "of the agent; an older one says none" },
+    { 0 },
+};
+const struct shape message_pong_shape = { "pong", sizeof(struct message_pong), pong_fields };
 
 static const struct field command_fields[] = {
     { "task", .type = FIELD_STR, AT(command, task), .flags = FIELD_REQUIRED, .min = 1, .max = TASK_MAX_BYTES,
@@ -77,6 +103,8 @@ static const struct field command_fields[] = {
     { "spec", .type = FIELD_OBJ, AT(command, spec), .sub = &proc_spec_shape, .doc = "how it is run" },
     { "only_if_hosted", .type = FIELD_BOOL, AT(command, only_if_hosted), .flags = FIELD_OMIT_EMPTY,
       .doc = "host it with this spec if it is hosted, else leave it as it is" },
+    { "forgets", .type = FIELD_BOOL, AT(command, forgets), .flags = FIELD_OMIT_EMPTY,
+      .doc = "host it no more and, if it does not run, know nothing of it any more" },
     { 0 },
 };
 const struct shape message_command_shape = { "command", sizeof(struct message_command), command_fields };
@@ -226,7 +254,7 @@ static const struct {
     [MESSAGE_HELLO]     = { "hello",     &message_hello_shape },
     [MESSAGE_WELCOME]   = { "welcome",   &message_welcome_shape },
     [MESSAGE_PING]      = { "ping",      &message_ping_shape },
-    [MESSAGE_PONG]      = { "pong",      &message_ping_shape },
+    [MESSAGE_PONG]      = { "pong",      &message_pong_shape },
     [MESSAGE_COMMAND]   = { "command",   &message_command_shape },
     [MESSAGE_TAKEN]     = { "taken",     &message_ref_shape },
     [MESSAGE_RESULT]    = { "result",    &message_result_shape },

@@ -72,7 +72,7 @@ struct message_command {
     int64_t item, op, deadline_ms; /* in server_ms */
     struct proc_meta meta;
     struct proc_spec spec;
-    bool only_if_hosted; /* of op 3: one that is not hosted stays so, CODE_NOT_REGISTERED */
+    bool only_if_hosted, forgets; /* of op 3, else CODE_NOT_REGISTERED; of op 4, if it is down */
 };
 
 struct message_ref { /* taken and stored */

@@ -25,7 +25,7 @@ const char *rule_app_code(const char *text)
 
 /* clang-format off */
 static const struct enum_name right_names[] = {
-    { APP_READ, "read" }, { APP_OPERATE, "operate" }, { APP_ADMIN, "admin" }, { 0 },
+    { APP_READ, "read" }, { APP_OPERATE, "operate" }, { APP_ADMIN, "admin" }, { APP_METRICS, "metrics" }, { 0 },
 };
 static const struct field right_fields[] = {
     { "right", .type = FIELD_ENUM, AT(app_number, number), .names = right_names, .fallback = APP_READ,
@@ -55,7 +55,7 @@ static const struct shape business_shape = { "business", sizeof(struct app_numbe
 
 static const struct field permission_fields[] = {
     { "rights", .type = FIELD_LIST, AT(app_permissions, rights), .max = LIST_MAX, .sub = &right_shape,
-      .doc = "`read`, `operate`, `admin`, the last only without limits; empty: `read` and `operate`" },
+      .doc = "`read`, `operate`, `admin`, `metrics`, the last two only without limits; empty: `read` and `operate`" },
     { "operations", .type = FIELD_LIST, AT(app_permissions, operations), .max = LIST_MAX, .sub = &operation_shape,
       .doc = "these alone, by name: `start`, `query` ...; empty: all" },
     { "namespaces", .type = FIELD_LIST, AT(app_permissions, spaces), .max = LIST_MAX, .sub = &space_shape,
@@ -127,6 +127,7 @@ const struct shape token_ask_shape = { "token_ask", sizeof(struct token_ask), to
 static const struct field token_view_fields[] = {
     { "token", .type = FIELD_STR, AT(token_view, token), .flags = FIELD_REQUIRED, .max = 256,
       .doc = "to join by; told once" },
+    { "id", .type = FIELD_STR, AT(token_view, id), .max = 64, .doc = "to revoke it by" },
     { "cloud_id", .type = FIELD_INT, AT(token_view, cloud_id), .doc = "cloud area of who joins by it" },
     { "biz_id", .type = FIELD_INT, AT(token_view, biz_id), .doc = "business of who joins by it" },
     { "expires_s", .type = FIELD_INT, AT(token_view, expires_s), .doc = "since 1970" },
@@ -134,6 +135,29 @@ static const struct field token_view_fields[] = {
     { 0 },
 };
 const struct shape token_view_shape = { "token_view", sizeof(struct token_view), token_view_fields };
+
+static const struct field token_line_fields[] = {
+    { "id", .type = FIELD_STR, AT(token_line, id), .flags = FIELD_REQUIRED, .max = 64, .doc = "to revoke it by" },
+    { "cloud_id", .type = FIELD_INT, AT(token_line, cloud_id), .doc = "cloud area of who joins by it" },
+    { "biz_id", .type = FIELD_INT, AT(token_line, biz_id), .doc = "business of who joins by it" },
+    { "uses_left", .type = FIELD_INT, AT(token_line, uses_left), .doc = "hosts that may still join by it" },
+    { "created_s", .type = FIELD_INT, AT(token_line, created_s), .doc = "since 1970; 0: not known" },
+    { "expires_s", .type = FIELD_INT, AT(token_line, expires_s), .doc = "since 1970" },
+    { "app", .type = FIELD_STR, AT(token_line, app), .max = APP_CODE_MAX_BYTES, .doc = "who made it" },
+    { "user", .type = FIELD_STR, AT(token_line, user), .max = NAME_MAX_BYTES, .doc = "in whose name" },
+    { "note", .type = FIELD_STR, AT(token_line, note), .max = NAME_MAX_BYTES, .doc = "for people" },
+    { 0 },
+};
+const struct shape token_line_shape = { "token_line", sizeof(struct token_line), token_line_fields };
+
+static const struct field token_page_fields[] = {
+    { "tokens", .type = FIELD_LIST, AT(token_page, tokens), .max = PAGE_MAX, .sub = &token_line_shape,
+      .doc = "in no order that means anything" },
+    { "next", .type = FIELD_STR, AT(token_page, next), .max = 128,
+      .doc = "`after` of the next page; empty: this is the last" },
+    { 0 },
+};
+const struct shape token_page_shape = { "token_page", sizeof(struct token_page), token_page_fields };
 /* clang-format on */
 
 static bool has(const struct list *numbers, int64_t number)
@@ -167,8 +191,8 @@ const char *app_right_name(unsigned right)
     return e->name ? e->name : "";
 }
 
-/* An empty list is what an app without special rights has: all but admin.  Whoever is admin
- * can make an app that may do all: within limits there is no such right. */
+/* An empty list is what an app without special rights has.  Whoever is admin can make an app
+ * that may do all, and metrics are of all hosts: within limits there are no such rights. */
 unsigned app_rights(const struct app_permissions *p)
 {
     const struct app_number *numbers = p->rights.items;
@@ -176,7 +200,8 @@ unsigned app_rights(const struct app_permissions *p)
 
     for (size_t i = 0; i < p->rights.n; i++)
         bits |= (unsigned)numbers[i].number;
-    return app_has_limits(p) || p->operations.n ? bits & ~(unsigned)APP_ADMIN : bits;
+    return app_has_limits(p) || p->operations.n ? bits & ~(unsigned)(APP_ADMIN | APP_METRICS)
+                                                : bits;
 }
 
 bool app_may_op(const struct app_permissions *p, int64_t op)

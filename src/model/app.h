@@ -15,6 +15,7 @@ enum app_right {
     APP_READ = 1 << 0,    /* look at hosts, processes, tasks */
     APP_OPERATE = 1 << 1, /* start, stop, host ... */
     APP_ADMIN = 1 << 2,   /* apps, tokens */
+    APP_METRICS = 1 << 3, /* figures of all hosts together, and of the server */
 };
 
 struct app_text {
@@ -62,8 +63,20 @@ struct token_ask {
 };
 
 struct token_view {
-    const char *token;
+    const char *token, *id;
     int64_t cloud_id, biz_id, expires_s, uses;
+};
+
+/* GET /v1/tokens, which never tells a token; DELETE /v1/tokens/ID, which tells what is gone. */
+struct token_line {
+    const char *id;
+    int64_t cloud_id, biz_id, uses_left, created_s, expires_s;
+    const char *app, *user, *note;
+};
+
+struct token_page {
+    struct list tokens; /* struct token_line */
+    const char *next;
 };
 
 /* PUT /v1/apps/CODE: what it may do from now on. */
@@ -73,7 +86,7 @@ struct app_set_ask {
 
 const char *app_right_name(unsigned right); /* one of them */
 
-/* Bits; read and operate, if the list is empty; never admin, if there are limits. */
+/* Bits; read and operate, if the list is empty; never admin or metrics, if there are limits. */
 unsigned app_rights(const struct app_permissions *p);
 bool app_has_limits(const struct app_permissions *p);         /* to some namespaces or businesses */
 bool app_is_plain(const struct app_permissions *p);           /* nothing is said: as a new one is */
@@ -85,6 +98,6 @@ bool app_may_business(const struct app_permissions *p, int64_t biz_id);
 const char *rule_app_code(const char *text); /* NULL, or what is wrong */
 
 extern const struct shape app_permissions_shape, app_ask_shape, app_set_ask_shape, app_view_shape,
-    app_page_shape, token_ask_shape, token_view_shape;
+    app_page_shape, token_ask_shape, token_view_shape, token_line_shape, token_page_shape;
 
 #endif

@@ -19,8 +19,8 @@ struct audit_view {
     bool user_proven;
     const char *from, *method, *route;
     const char *what; /* JSON; NULL: it could not be read */
-    int64_t code;
-    const char *message, *task_id;
+    int64_t code;     /* as its caller saw it */
+    const char *code_name, *message, *task_id;
 };
 
 struct audit_page_view {

@@ -97,13 +97,23 @@ bool duration_read(const char *text, int64_t *ret_s)
     return true;
 }
 
-void duration_put_date(struct buf *b, int64_t since_1970_s)
+static void put_time(struct buf *b, const char *format, int64_t since_1970_s)
 {
     time_t t = (time_t)since_1970_s;
     struct tm parts;
     char text[64];
 
-    if (!localtime_r(&t, &parts) || !strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &parts))
+    if (!localtime_r(&t, &parts) || !strftime(text, sizeof(text), format, &parts))
         snprintf(text, sizeof(text), "%lld", (long long)since_1970_s);
     buf_puts(b, text);
+}
+
+void duration_put_date(struct buf *b, int64_t since_1970_s)
+{
+    put_time(b, "%Y-%m-%d %H:%M", since_1970_s);
+}
+
+void duration_put_second(struct buf *b, int64_t since_1970_s)
+{
+    put_time(b, "%Y-%m-%d %H:%M:%S", since_1970_s);
 }

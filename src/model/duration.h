@@ -16,7 +16,8 @@ void duration_put(struct buf *b, enum lang lang, int64_t ms);
  * False for anything else, and for more than a hundred years. */
 bool duration_read(const char *text, int64_t *ret_s);
 
-/* "2026-11-15 05:47", local time. */
+/* "2026-11-15 05:47", local time; and "2026-11-15 05:47:09". */
 void duration_put_date(struct buf *b, int64_t since_1970_s);
+void duration_put_second(struct buf *b, int64_t since_1970_s);
 
 #endif

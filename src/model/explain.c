@@ -18,7 +18,7 @@ static const struct field ask_fields[] = {
       .doc = "only on this one: an agent id, `cloud:ip` or an address of cloud area 0" },
     { "after", .type = FIELD_STR, AT(explain_ask, after), .max = ID_MAX_BYTES, .doc = "`next` of the page before" },
     { "limit", .type = FIELD_INT, AT(explain_ask, limit), .min = 1, .max = PAGE_MAX, .fallback = PAGE_MAX,
-      .doc = "at most so many" },
+      .doc = "at most so many; a page of few out of many may have less, and a `next`" },
     { 0 },
 };
 const struct shape explain_ask_shape = { "explain_ask", sizeof(struct explain_ask), ask_fields };
@@ -59,6 +59,8 @@ static const struct field fields[] = {
     { "online", .type = FIELD_BOOL, AT(explanation, process.online),
       .doc = "the host's agent is connected; else this is what was last heard" },
     { "since_s", .type = FIELD_INT, AT(explanation, since_s), .doc = "it has been so since, epoch seconds" },
+    { "unknown_since_s", .type = FIELD_INT, AT(explanation, process.unknown_since_s),
+      .doc = "nothing was heard of the host since, epoch seconds; 0: what is said here is fresh" },
     { "why_en", .type = FIELD_STR, AT(explanation, why[LANG_EN]), .max = TEXT_MAX_BYTES, .doc = "one sentence, in English" },
     { "why_zh", .type = FIELD_STR, AT(explanation, why[LANG_ZH]), .max = TEXT_MAX_BYTES, .doc = "the same in Chinese" },
     { "is_trouble", .type = FIELD_BOOL, AT(explanation, is_trouble), .doc = "it is not as it should be" },

@@ -103,7 +103,7 @@ static const struct field host_list_ask_fields[] = {
     { "after", .type = FIELD_STR, AT(host_list_ask, after), .max = CURSOR_MAX_BYTES,
       .doc = "`next` of the page before" },
     { "limit", .type = FIELD_INT, AT(host_list_ask, limit), .min = 1, .max = PAGE_MAX, .fallback = PAGE_USUAL,
-      .doc = "at most so many" },
+      .doc = "at most so many; a page of few out of many may have less, and a `next`" },
     { 0 },
 };
 const struct shape host_list_ask_shape = { "host_list_ask", sizeof(struct host_list_ask), host_list_ask_fields };
@@ -126,10 +126,10 @@ static const struct field process_ask_fields[] = {
     { "hosted", .type = FIELD_BOOL, AT(process_ask, hosted), HAS(process_ask, has_hosted),
       .doc = "only those that are kept alive, or are not" },
     { "text", .type = FIELD_STR, AT(process_ask, text), .flags = FIELD_OMIT_EMPTY, .max = TEXT_MAX, .check = rule_line,
-      .doc = "only those that have it in namespace or name" },
+      .doc = "only those that have it in namespace or name, or in an address, the name, agent id or note of their host" },
     { "after", .type = FIELD_STR, AT(process_ask, after), .max = CURSOR_MAX_BYTES, .doc = "`next` of the page before" },
     { "limit", .type = FIELD_INT, AT(process_ask, limit), .min = 1, .max = PAGE_MAX, .fallback = PAGE_USUAL,
-      .doc = "at most so many" },
+      .doc = "at most so many; a page of few out of many may have less, and a `next`" },
     { 0 },
 };
 const struct shape process_ask_shape = { "process_ask", sizeof(struct process_ask), process_ask_fields };

@@ -110,6 +110,8 @@ const struct shape *const model_shapes[] = {
     &task_state_view_shape,
     &task_view_shape,
     &token_ask_shape,
+    &token_line_shape,
+    &token_page_shape,
     &token_view_shape,
     NULL,
 };

@@ -23,6 +23,11 @@ bool task_is_so(int64_t op, int64_t code)
                                                       : false;
 }
 
+bool task_makes_known(int64_t op)
+{
+    return op == PROC_OP_START || op == PROC_OP_HOST || op == PROC_OP_RESTART;
+}
+
 /* clang-format off */
 const struct enum_name proc_op_names[] = {
     { PROC_OP_START, "start" }, { PROC_OP_STOP, "stop" }, { PROC_OP_QUERY, "query" }, { PROC_OP_HOST, "host" },
@@ -150,6 +155,7 @@ const struct shape task_look_shape = { "task_look", sizeof(struct task_look), lo
 static const struct field list_fields[] = {
     { "app", .type = FIELD_STR, AT(task_list_query, app), .max = ID_MAX_BYTES, .doc = "only of this one" },
     { "open", .type = FIELD_BOOL, AT(task_list_query, open), .doc = "only those that have not ended" },
+    { "failed", .type = FIELD_BOOL, AT(task_list_query, failed), .doc = "only those of which something went wrong" },
     { "since_s", .type = FIELD_INT, AT(task_list_query, since_s), .min = 0, .max = INT64_C(1) << 40,
       .doc = "only those made then or later, epoch seconds" },
     { "after", .type = FIELD_STR, AT(task_list_query, after), .max = CURSOR_MAX_BYTES, .doc = "`next` of the page before" },

@@ -70,7 +70,7 @@ struct task_look {
 /* GET /v1/tasks, and one of its answer. */
 struct task_list_query {
     const char *app;
-    bool open;
+    bool open, failed;
     int64_t since_s;
     const char *after;
     int64_t limit;
@@ -91,6 +91,9 @@ struct task_page {
 
 /* The process was so already: an operation that found that did no harm, and nothing. */
 bool task_is_so(int64_t op, int64_t code);
+
+/* Done well, it makes the process known to its host, with the spec it came with. */
+bool task_makes_known(int64_t op);
 
 /* What BlueKing's operate calls answer with, and its result calls ask for. */
 struct task_ref {

@@ -71,6 +71,12 @@ static bool needs_care(const struct proc_view *v)
            (v->cause.unhealthy_s > 0 || (v->cause.drift && *v->cause.drift));
 }
 
+/* A reload that failed is the task's to tell of: the process is as it was, and as wanted. */
+static bool is_past_it(const struct proc_view *v)
+{
+    return v->cause.failed_op == PROC_OP_RELOAD && v->status == PROC_RUNNING;
+}
+
 bool why_is_trouble(const struct proc_view *v)
 {
     if (v->cause.has_given_up || why_misses_instances(v) || needs_care(v))
@@ -79,7 +85,7 @@ bool why_is_trouble(const struct proc_view *v)
         return false;
     if (v->wanted != PROC_UNREGISTERED && v->wanted != v->status && !is_on_its_way(v))
         return true;
-    return why_failure_stands(v);
+    return why_failure_stands(v) && !is_past_it(v);
 }
 
 bool why_is_used_up(const struct proc_cause *c)

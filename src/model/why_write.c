@@ -10,6 +10,7 @@
 #include "model/proc.h"
 #include "model/view.h"
 #include "model/why_judge.h"
+#include "model/wording.h"
 
 /* A text of somebody else's in the sentence; the rest of it is among the facts. */
 enum { DETAIL_BYTES = 320 };
@@ -138,8 +139,8 @@ static const struct {
     [PROC_OP_START] = { { "being started", "正在启动" }, { "start", "启动" } },
     [PROC_OP_STOP] = { { "being stopped", "正在停止" }, { "stop", "停止" } },
     [PROC_OP_QUERY] = { { NULL, NULL }, { "query", "查询" } },
-    [PROC_OP_HOST] = { { NULL, NULL }, { "manage", "托管" } },
-    [PROC_OP_UNHOST] = { { NULL, NULL }, { "unmanage", "取消托管" } },
+    [PROC_OP_HOST] = { { NULL, NULL }, { "host", "托管" } },
+    [PROC_OP_UNHOST] = { { NULL, NULL }, { "unhost", "取消托管" } },
     [PROC_OP_RESTART] = { { "being restarted", "正在重启" }, { "restart", "重启" } },
     [PROC_OP_RELOAD] = { { "being reloaded", "正在重新加载" }, { "reload", "重新加载" } },
     [PROC_OP_KILL] = { { "being killed", "正在强制结束" }, { "kill", "强制结束" } },
@@ -218,6 +219,15 @@ static const char *detail(struct sentence *s, const char *text)
     return keep(s, &b);
 }
 
+/* What the agent says itself, in the reader's language. */
+static const char *agents_words(struct sentence *s, const char *english)
+{
+    struct buf b = { 0 };
+
+    wording_put(&b, english ? english : "", s->lang);
+    return detail(s, keep(s, &b));
+}
+
 void why_write_exit(const struct proc_cause *c, enum lang lang, struct buf *to)
 {
     const char *name = c->exit_signal > 0 ? sigabbrev_np((int)c->exit_signal) : NULL;
@@ -256,7 +266,7 @@ static void say_limit(struct sentence *s)
     const struct proc_cause *c = s->cause;
 
     if (c->limit_s > 0 && c->limit_s >= c->exit_s)
-        say(s, OVER_LIMIT, PHRASE_ARGS(detail(s, c->limit_text ? c->limit_text : "")));
+        say(s, OVER_LIMIT, PHRASE_ARGS(agents_words(s, c->limit_text)));
 }
 
 static void say_ended(struct sentence *s, enum phrase before)
@@ -268,12 +278,12 @@ static void say_ended(struct sentence *s, enum phrase before)
     say_limit(s);
 }
 
-/* The text is the agent's, in English; what its code means can be said in any language. */
+/* The text may be a command's own; what its code means can be said in any language. */
 static const char *failure(struct sentence *s)
 {
     const struct proc_cause *c = s->cause;
     const char *known = code_get((int)c->failed_code)->text[s->lang];
-    const char *text = detail(s, c->failed_text ? c->failed_text : "");
+    const char *text = agents_words(s, c->failed_text);
     struct buf b = { 0 };
 
     if (*text)

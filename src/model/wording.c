@@ -2,46 +2,22 @@
 /* wording.c - see wording.h. */
 #include "model/wording.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "model/phrase.h"
-
-enum { PLACES = 4, PLACE_SIZE = 3 /* bytes of "{0}" */ };
+enum {
+    PLACES = 6,
+    PLACE_SIZE = 3, /* bytes of "{0}" */
+    DEPTH_MAX = 4,  /* sentences within sentences */
+    COLONS_MAX = 4, /* behind which one may begin: a path may have some of its own */
+    FRONT_MAX_BYTES = 1024,
+};
 
 struct piece {
     const char *p;
     size_t n;
 };
-
-/* clang-format off */
-/* Places stand in their order in English.  One that fits all that another does comes after it. */
-static const struct {
-    const char *text[LANGS];
-} wordings[] = {
-    { { "no such host, or it has not joined", "没有这台主机，或其 Agent 尚未加入" } },
-    { { "no such host", "没有这台主机" } },
-    { { "no such agent", "没有这个 Agent" } },
-    { { "the host is in a business that the app may not use", "主机所属的业务不在应用的权限范围内" } },
-    { { "the host is not in business set {0}", "主机不在业务集 {0} 中" } },
-    { { "the host is not in business {0}", "主机不在业务 {0} 中" } },
-    { { "the host does not know how to run this process: send a spec", "主机上没有该进程的运行信息：请提供 spec" } },
-    { { "op_type {0}: no such operation", "op_type {0}：没有这种操作" } },
-    { { "the agent did not answer before the deadline", "Agent 未在期限内返回结果" } },
-    { { "cancelled before it was sent to the agent", "下发到 Agent 之前已取消" } },
-    { { "cancelled before it was begun", "开始执行之前已取消" } },
-    { { "task {0}: no such task, or it has expired", "任务 {0} 不存在或已过期" } },
-    { { "{0}: business set {1} does not exist", "{0}：业务集 {1} 不存在" } },
-    { { "{0}: business {1} does not exist", "{0}：业务 {1} 不存在" } },
-    { { "{0}: the app may not use namespace {1}", "{0}：应用无权使用命名空间 {1}" } },
-    { { "{0}: the app may not use business set {1}", "{0}：应用无权使用业务集 {1}" } },
-    { { "{0}: the app may not use business {1}", "{0}：应用无权使用业务 {1}" } },
-    { { "{0}: app {1} may not {2}; it may: {3}", "{0}：应用 {1} 不能执行 {2}；可执行：{3}" } },
-    { { "app {0} may not {1}; it may: {2}", "应用 {0} 不能执行 {1}；可执行：{2}" } },
-    { { "app {0} may not {1}, and it is another's task", "应用 {0} 不能执行 {1}，且任务属于其他应用" } },
-};
-/* clang-format on */
 
 /* What stands between two places, or up to the end. */
 static size_t literal_bytes(const char *pattern)
@@ -51,85 +27,185 @@ static size_t literal_bytes(const char *pattern)
     return next ? (size_t)(next - pattern) : strlen(pattern);
 }
 
-/* The next place of these bytes; the last of a pattern must stand at the end of the text. */
-static const char *find(const char *text, const char *literal, size_t n, bool is_last)
+/* Behind what comes before the first place.  The end is looked at first: it decides most.  What
+ * an agent sends can be long, but no name in front of a sentence is. */
+static bool fits_places(const char *pattern, bool is_in_front, const char *text, const char *end,
+                        struct piece places[PLACES])
 {
-    size_t length = strlen(text);
+    const char *tail = strrchr(pattern, '}') + 1;
+    size_t n = strlen(tail);
 
-    if (is_last)
-        return length >= n && !memcmp(text + length - n, literal, n) ? text + length - n : NULL;
-    return memmem(text, length, literal, n);
-}
-
-static bool fits(const char *pattern, const char *text, struct piece places[PLACES])
-{
-    size_t n = literal_bytes(pattern);
-
-    if (strncmp(pattern, text, n) != 0)
+    if ((size_t)(end - text) < n || memcmp(end - n, tail, n) != 0 ||
+        (is_in_front && !n && (size_t)(end - text) > FRONT_MAX_BYTES))
         return false;
-    text += n;
-    for (pattern += n; *pattern; places++) {
-        const char *end;
+    for (end -= n; (pattern += PLACE_SIZE) != tail; places++, pattern += n) {
+        const char *at;
 
-        pattern += PLACE_SIZE;
         n = literal_bytes(pattern);
-        end = find(text, pattern, n, !pattern[n]);
-        if (!end)
+        at = memmem(text, (size_t)(end - text), pattern, n);
+        if (!at)
             return false;
-        *places = (struct piece){ text, (size_t)(end - text) };
-        text = end + n;
-        pattern += n;
+        *places = (struct piece){ text, (size_t)(at - text) };
+        text = at + n;
     }
-    return !*text;
+    *places = (struct piece){ text, (size_t)(end - text) };
+    return true;
 }
 
-static void fill(struct buf *to, const char *pattern, const struct piece places[PLACES])
+/* Of most rows the first byte tells. */
+static bool fits(const char *pattern, const char *text, const char *end,
+                 struct piece places[PLACES])
 {
-    struct arena a = { 0 };
-    const char *args[PLACES + 1] = { 0 };
+    const char *begin = pattern;
 
-    for (size_t i = 0; i < PLACES && places[i].p; i++)
-        args[i] = arena_memdup(&a, places[i].p, places[i].n);
-    phrase_put(to, pattern, args);
-    arena_free(&a);
+    for (; *pattern == *text && *pattern != '{'; pattern++, text++) {
+        if (!*pattern)
+            return true;
+    }
+    return *pattern == '{' && fits_places(pattern, pattern == begin, text, end, places);
 }
 
-/* The words for it, with places to fill; NULL: it has none. */
-static const char *choose(const char *english, enum lang lang, struct piece places[PLACES])
+struct match {
+    const struct wording *row; /* NULL: none */
+    struct piece places[PLACES];
+};
+
+/* "host: 1.2.3.4 is ..." is a path and a sentence rather than one that begins with a name: the
+ * row for the latter is the second. */
+static void choose(const char *english, struct match *first, struct match *second)
+{
+    const char *end = english + strlen(english);
+    struct match m = { 0 };
+
+    first->row = second->row = NULL;
+    for (const struct wording *w = wordings; w->text[LANG_EN]; w++) {
+        if (!fits(w->text[LANG_EN], english, end, m.places))
+            continue;
+        m.row = w;
+        if (*w->text[LANG_EN] != '{' || !memmem(m.places[0].p, m.places[0].n, ": ", 2)) {
+            *first = m;
+            return;
+        }
+        if (!second->row)
+            *second = m;
+    }
+}
+
+static const char *code_words(const char *english, enum lang lang)
 {
     for (const struct code_info *c = code_table; c->name; c++) {
         if (!strcmp(c->text[LANG_EN], english))
             return c->text[lang];
     }
-    for (size_t i = 0; i < ARRAY_LEN(wordings); i++) {
-        memset(places, 0, PLACES * sizeof(*places));
-        if (fits(wordings[i].text[LANG_EN], english, places))
-            return wordings[i].text[lang];
-    }
     return NULL;
+}
+
+static bool put_words(struct buf *to, const char *english, enum lang lang, int depth);
+
+static void put_piece(struct buf *to, const struct piece *piece, bool is_ours, enum lang lang,
+                      int depth)
+{
+    struct arena a = { 0 };
+
+    if (!is_ours || !put_words(to, arena_memdup(&a, piece->p, piece->n), lang, depth - 1))
+        buf_add(to, piece->p, piece->n);
+    arena_free(&a);
+}
+
+static void fill(struct buf *to, const char *phrase, const struct piece places[PLACES],
+                 enum lang lang, int depth)
+{
+    for (const char *p = phrase; *p; p++) {
+        bool is_ours = p[0] == '<' && isdigit((unsigned char)p[1]) && p[2] == '>';
+
+        if (is_ours || (p[0] == '{' && isdigit((unsigned char)p[1]) && p[2] == '}')) {
+            put_piece(to, &places[p[1] - '0'], is_ours, lang, depth);
+            p += PLACE_SIZE - 1;
+        } else {
+            buf_addc(to, *p);
+        }
+    }
+}
+
+/* The text of a code, or a row; false: neither is there, and nothing was appended. */
+static bool put_row(struct buf *to, const char *english, struct match *second, enum lang lang,
+                    int depth)
+{
+    const char *words = code_words(english, lang);
+    struct match m = { 0 };
+
+    if (words)
+        buf_puts(to, words);
+    else
+        choose(english, &m, second);
+    if (m.row)
+        fill(to, m.row->text[lang], m.places, lang, depth);
+    return words || m.row;
+}
+
+/* "PATH: SENTENCE". */
+static bool put_behind_path(struct buf *to, const char *english, enum lang lang, int depth)
+{
+    const char *at = strstr(english, ": ");
+    struct match ignored;
+
+    for (int i = 0; at && i < COLONS_MAX; i++, at = strstr(at + 2, ": ")) {
+        size_t before = to->len;
+
+        buf_add(to, english, (size_t)(at - english));
+        buf_puts(to, "：");
+        if (put_row(to, at + 2, &ignored, lang, depth))
+            return true;
+        buf_truncate(to, before);
+    }
+    return false;
+}
+
+/* Appends the words for it; false: it has none, and nothing was appended. */
+static bool put_words(struct buf *to, const char *english, enum lang lang, int depth)
+{
+    struct match second;
+
+    if (!depth)
+        return false;
+    if (put_row(to, english, &second, lang, depth) || put_behind_path(to, english, lang, depth))
+        return true;
+    if (second.row)
+        fill(to, second.row->text[lang], second.places, lang, depth);
+    return second.row;
 }
 
 void wording_put(struct buf *to, const char *english, enum lang lang)
 {
-    struct piece places[PLACES] = { 0 };
-    const char *words = lang == LANG_EN ? NULL : choose(english, lang, places);
-
-    if (words)
-        fill(to, words, places);
-    else
+    if (lang == LANG_EN || !put_words(to, english, lang, DEPTH_MAX))
         buf_puts(to, english);
 }
 
 const char *wording_in(const char *english, enum lang lang, struct arena *a)
 {
-    struct piece places[PLACES] = { 0 };
-    const char *words = lang == LANG_EN ? NULL : choose(english, lang, places);
     struct buf b = { 0 };
+    const char *words = english;
 
-    if (!words)
-        return english;
-    fill(&b, words, places);
-    words = arena_strdup(a, buf_text(&b));
+    if (lang != LANG_EN && put_words(&b, english, lang, DEPTH_MAX))
+        words = arena_strdup(a, buf_text(&b));
     buf_free(&b);
     return words;
+}
+
+const char *wording_again(struct wording_memo *m, const char *english, enum lang lang,
+                          struct arena *a)
+{
+    size_t i = 0;
+
+    if (lang == LANG_EN)
+        return english;
+    while (i < WORDING_MEMO && m->english[i] && strcmp(m->english[i], english) != 0)
+        i++;
+    if (i == WORDING_MEMO)
+        i = m->oldest++ % WORDING_MEMO;
+    else if (m->english[i])
+        return m->words[i];
+    m->english[i] = english;
+    m->words[i] = wording_in(english, lang, a);
+    return m->words[i];
 }

@@ -16,7 +16,16 @@ enum {
     TICK_MS = 10 * 1000,
     KEEP_MS = 3600 * 1000,
     SERVER_DAYS = 90,
-    LINES_MAX = 100
+    LINES_MAX = 100,
+    SHAKES_MS = 10, /* of a turn for handshakes, */
+    SHAKES = 64,    /* and not more steps of them */
+    /* Bytes that wait for an agent before commands for it are held back: so many, or some
+     * while so many wait for all of them together. */
+    WAITING_MAX = 2 * 1024 * 1024,
+    WAITING_SOME = 64 * 1024,
+    WAITING_ALL = 256 * 1024 * 1024,
+    DRAIN_MS = 1000,
+    PARKED_MAX = 4000,
 };
 
 int64_t agents_wall_ms(const struct agents *a)
@@ -103,6 +112,7 @@ static int make_tls(struct agents *a, const struct tickets *keys, struct err *er
     tls_free(a->tls); /* goes with the last of its connections */
     a->tls = tls;
     a->own = facts;
+    a->tickets_ms = keys->keys[0].made_ms;
     return 0;
 }
 
@@ -115,10 +125,8 @@ static int keep_keys(struct agents *a, struct err *err)
     a->kept_ms = loop_now_ms(a->loop);
     if (tickets_keep(a->tickets_path, agents_wall_ms(a), &keys, err))
         return -1;
-    if (!a->tls || ca_is_due(&a->own, agents_wall_ms(a)))
-        bad = make_tls(a, &keys, err);
-    else
-        tls_set_tickets(a->tls, &keys);
+    if (!a->tls || ca_is_due(&a->own, agents_wall_ms(a)) || keys.keys[0].made_ms != a->tickets_ms)
+        bad = make_tls(a, &keys, err); /* what threads share is never changed */
     explicit_bzero(&keys, sizeof(keys));
     return bad;
 }
@@ -170,6 +178,17 @@ static void on_pace(void *arg)
     peers_pace(arg);
 }
 
+static void on_drained(void *arg)
+{
+    struct agents *a = arg;
+    void (*done)(void *arg) = a->on_drained;
+
+    timer_stop(a->loop, &a->drain);
+    a->on_drained = NULL;
+    if (done)
+        done(a->drained_arg);
+}
+
 /* ---- the beginning and the end ---- */
 
 /* Sessions that this node left open when it died. */
@@ -198,16 +217,21 @@ int agents_new(struct loop *loop, struct log *log, struct store *store, struct f
                           .store = store,
                           .fleet = fleet,
                           .events = events,
-                          .ping_ms = s->ping_ms ? s->ping_ms : PING_MS };
+                          .ping_ms = s->ping_ms ? s->ping_ms : PING_MS,
+                          .parked_max = s->parked_max ? s->parked_max : PARKED_MAX };
     a->node = xstrdup(s->node);
     a->tickets_path = xprintf("%s/tickets", s->dir);
     a->errands = errands_new(store);
+    a->shakes = pace_new(loop, &(struct pace_slice){ SHAKES_MS, SHAKES });
     TAILQ_INIT(&a->peers);
+    TAILQ_INIT(&a->parking);
     STAILQ_INIT(&a->closings);
     timer_init(&a->tick, on_tick, a);
     timer_init(&a->pace, on_pace, a);
+    timer_init(&a->drain, on_drained, a);
     if (address_parse(s->listen, &a->at, err) || open_ca(a, s->dir, err) || keep_keys(a, err) ||
-        end_old_sessions(a, err)) {
+        end_old_sessions(a, err) ||
+        (s->threads && far_crew_new(loop, (unsigned)s->threads, &a->crew, err))) {
         agents_free(a);
         return -1;
     }
@@ -243,6 +267,7 @@ int agents_listen(struct agents *a, struct address *ret_real, struct err *err)
 {
     if (listener_new(a->loop, &a->at, &agents_listener_owner, a, &a->listener, err))
         return err_wrap(err, "link");
+    a->has_listened = true;
     listener_address(a->listener, ret_real);
     peers_pace(a);
     return 0;
@@ -275,17 +300,37 @@ static void end_all_sessions(struct agents *a)
     }
 }
 
+void agents_drain(struct agents *a, void (*on_empty)(void *arg), void *arg)
+{
+    listener_free(a->listener);
+    a->listener = NULL;
+    timer_stop(a->loop, &a->pace);
+    a->on_drained = on_empty;
+    a->drained_arg = arg;
+    peers_say_goodbye(a);
+    timer_set(a->loop, &a->drain, TAILQ_EMPTY(&a->peers) ? 0 : DRAIN_MS);
+}
+
+void agents_peer_gone(struct agents *a)
+{
+    if (a->on_drained && TAILQ_EMPTY(&a->peers))
+        timer_set(a->loop, &a->drain, 0);
+}
+
 void agents_free(struct agents *a)
 {
     if (!a)
         return;
     events_set_stored(a->events, NULL, NULL);
-    if (a->listener)
+    if (a->has_listened)
         end_all_sessions(a);
     listener_free(a->listener);
     peers_free(a);
+    far_crew_free(a->crew);
+    pace_free(a->shakes);
     timer_stop(a->loop, &a->tick);
     timer_stop(a->loop, &a->pace);
+    timer_stop(a->loop, &a->drain);
     errands_free(a->errands);
     tls_free(a->tls);
     ca_free(a->ca);
@@ -296,14 +341,33 @@ void agents_free(struct agents *a)
 
 /* ---- for the others ---- */
 
+/* These wait where they come from, as things to be done rather than as bytes. */
+static bool is_said_again(unsigned type)
+{
+    return type == MESSAGE_COMMAND || type == MESSAGE_CANCEL || type == MESSAGE_GROUP;
+}
+
+static bool is_full(struct peer *p)
+{
+    peer_weigh(p);
+    return p->waiting > WAITING_MAX ||
+           (p->waiting > WAITING_SOME && p->agents->counters.waiting > WAITING_ALL);
+}
+
 void agents_send(void *agents, const char *agent, int64_t epoch, unsigned type,
                  const struct shape *s, const void *message)
 {
     struct agents *a = agents;
     struct peer *p = map_find_str(&a->holders, agent);
 
-    if (p && p->stage == PEER_OPEN && p->epoch == epoch)
-        conn_send(p->conn, type, s, message);
+    if (!p || p->stage != PEER_OPEN || p->epoch != epoch)
+        return;
+    if (is_said_again(type) && is_full(p)) {
+        a->counters.held_back++;
+        return;
+    }
+    conn_send(p->conn, type, s, message);
+    peer_weigh(p);
 }
 
 const char *agents_ca_fingerprint(const struct agents *a)
@@ -314,4 +378,16 @@ const char *agents_ca_fingerprint(const struct agents *a)
 const struct agents_counters *agents_counters(const struct agents *a)
 {
     return &a->counters;
+}
+
+void agents_figures(const struct agents *a, struct figures_now *ret)
+{
+    const struct peer *p;
+
+    *ret = (struct figures_now){ 0 };
+    TAILQ_FOREACH(p, &a->peers, link)
+    {
+        if (p->stage == PEER_OPEN)
+            figures_add(&p->figures, ret);
+    }
 }

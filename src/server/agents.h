@@ -21,13 +21,16 @@
 
 #include "base/log.h"
 #include "base/loop.h"
+#include "link/conn.h"
 #include "server/events.h"
+#include "server/figures.h"
 #include "server/fleet.h"
 #include "server/groups.h"
 #include "server/heartbeat.h"
 #include "server/logs.h"
 #include "server/pushes.h"
 #include "server/tasks.h"
+#include "server/versions.h"
 #include "wire/listen.h"
 
 struct agents;
@@ -37,11 +40,38 @@ struct agents_settings {
     const char *listen; /* address of the link */
     const char *node;   /* the name of this server among several */
     int64_t ping_ms;    /* 0: 5000 */
+    int64_t parked_max; /* who wait in line, as bare sockets; 0: 4000 */
+    int64_t threads;    /* that do the work of sockets and TLS; 0: the loop's own */
 };
+
+/* Why a connection was turned away. */
+enum agents_reason {
+    AGENTS_HANDSHAKE, /* it failed, or did not end */
+    AGENTS_CROWDED,   /* too many of its network who have not said who they are */
+    AGENTS_SILENT,    /* it said nothing */
+    AGENTS_BROKEN,    /* what it said made no sense, or it went before it had said it */
+    AGENTS_INVALID,   /* these by the code that it was told */
+    AGENTS_DENIED,
+    AGENTS_CONFLICT,
+    AGENTS_LIMIT,
+    AGENTS_UNAVAILABLE,
+    AGENTS_OTHER,
+    AGENTS_REASONS
+};
+const char *agents_reason_name(enum agents_reason why); /* "handshake" */
 
 struct agents_counters {
     int64_t connections, sessions;
-    uint64_t joined, refused; /* since the start */
+    int64_t shaking, strangers; /* of the connections: hands are being shaken; not known yet */
+    int64_t parked;             /* accepted, and in line behind others of their network */
+    uint64_t joined, refused;   /* since the start */
+    uint64_t refused_by[AGENTS_REASONS];
+    uint64_t handshakes[2]; /* that succeeded: full ones, and those that took up a session */
+    int64_t waiting;        /* bytes to be sent to agents, as of when each was last looked at */
+    uint64_t held_back;     /* messages that were not sent, as too much waits for the agent */
+    struct conn_counters frames;
+    struct versions versions; /* of those with a session */
+    struct figures_grown grown;
 };
 
 /* Opens (at the first start, makes) the CA; listens from agents_listen() on, so that
@@ -54,13 +84,19 @@ void agents_set_logs(struct agents *a, struct logs *l);
 void agents_set_registry(struct agents *a, struct pushes *p, struct groups *g);
 void agents_set_heartbeat(struct agents *a, struct heartbeat *h);
 int agents_listen(struct agents *a, struct address *ret_real, struct err *err);
+/* Before the end: nobody is accepted any more, each agent is told when to come back (in turn,
+ * so many a second as we can take), and on_empty() is called, from the loop, when they have
+ * gone or a second has passed. */
+void agents_drain(struct agents *a, void (*on_empty)(void *arg), void *arg);
 void agents_free(struct agents *a); /* drops all connections; NULL is fine */
 
-/* A hand of the tasks: arg is a struct agents. */
+/* A hand of the tasks: arg is a struct agents.  What is not for that session is dropped; so is
+ * what its sender says again until it is taken, while much waits for the agent already. */
 void agents_send(void *agents, const char *agent, int64_t epoch, unsigned type,
                  const struct shape *s, const void *message);
 
 const char *agents_ca_fingerprint(const struct agents *a); /* for join tokens */
 const struct agents_counters *agents_counters(const struct agents *a);
+void agents_figures(const struct agents *a, struct figures_now *ret); /* asks each peer */
 
 #endif

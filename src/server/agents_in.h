@@ -13,6 +13,7 @@
 #include "server/agents.h"
 #include "server/errands.h"
 #include "wire/ca.h"
+#include "wire/pace.h"
 
 /* The end of a session that the store could not yet be told. */
 struct closing {
@@ -21,6 +22,7 @@ struct closing {
     STAILQ_ENTRY(closing) link;
 };
 
+struct net;
 struct peer;
 
 struct agents {
@@ -36,17 +38,24 @@ struct agents {
     struct groups *groups;
     struct heartbeat *heartbeat; /* NULL until agents_set_heartbeat() */
     char *node, *tickets_path;
-    int64_t ping_ms;
+    int64_t ping_ms, parked_max;
     struct address at;
     struct ca *ca;
     struct tls *tls;
+    struct far_crew *crew; /* NULL: connections are worked by the loop's own thread */
+    int64_t tickets_ms;    /* when the newest of its ticket keys was made */
     struct cert_facts own; /* our certificate */
     struct listener *listener;
+    bool has_listened;
+    void (*on_drained)(void *arg); /* agents_drain(): all are gone; NULL: not asked for */
+    void *drained_arg;
+    struct timer drain; /* until they must be */
 
     TAILQ_HEAD(, peer) peers;
-    struct map holders; /* by agent id */
-    struct map nets;    /* of strangers, and where tokens were guessed */
-    int64_t shaking, strangers;
+    struct map holders;        /* by agent id */
+    struct map nets;           /* of strangers, and where tokens were guessed */
+    TAILQ_HEAD(, net) parking; /* those of them with somebody in line */
+    struct pace *shakes;       /* where handshakes wait for their slice of a turn */
     int64_t credit, credit_ms; /* accepts we may make, in thousandths; as of when */
     struct timer pace, tick;
     int64_t kept_ms;       /* when certificate and tickets were last looked at */
@@ -70,5 +79,6 @@ int ask_submit(struct store_call *c, struct err *err); /* on failure the call is
 void ask_forget(struct ask *ask);                      /* its peer goes; NULL is fine */
 
 int64_t agents_wall_ms(const struct agents *a);
+void agents_peer_gone(struct agents *a); /* one fewer of them */
 
 #endif

@@ -24,6 +24,9 @@ enum peer_stage {
 struct net {
     char name[ADDRESS_TEXT_SIZE]; /* address_print_net() */
     int64_t strangers, failures, decayed_ms;
+    STAILQ_HEAD(, parked) parked; /* accepted, and nothing more, oldest first */
+    int64_t n_parked;
+    TAILQ_ENTRY(net) link; /* of agents.parking, while there are some */
 };
 
 struct peer {
@@ -44,6 +47,11 @@ struct peer {
     struct peer *rival; /* of a holder: who contends with it, and the other way */
     int64_t asked_ms;   /* a holder with a rival: when it was pinged for that */
     int64_t epoch;
+    int64_t waiting;    /* bytes to be sent, as of peer_weigh() */
+    int64_t pinged_ms;  /* when it was last pinged */
+    int unheard, stuck; /* pings in a row without a word since; with bytes it would not take */
+    int version;        /* of a session: its place in counters.versions */
+    struct figures figures;
     TAILQ_ENTRY(peer) link;
 };
 
@@ -51,12 +59,15 @@ struct peer {
 
 extern const struct listener_owner agents_listener_owner;
 
-void peers_pace(struct agents *a);  /* accepts, or rests, as there is room */
-void peers_sweep(struct agents *a); /* forgets networks nobody is in */
+void peers_pace(struct agents *a); /* accepts, or rests, as there is room */
+bool peers_have_room(const struct agents *a);
 void peers_free(struct agents *a);
+void peers_say_goodbye(struct agents *a); /* tells each when to come back, and closes it */
+void peer_take_up(struct agents *a, int fd, const struct address *from, struct net *n);
 void peer_free(struct peer *p); /* drops it at once */
 void peer_close(struct peer *p);
 void peer_known(struct peer *p); /* it is no stranger any more */
+void peer_weigh(struct peer *p); /* counts anew what waits to be sent to it */
 
 /* Says so to the peer, counts and logs it; peer_deny() closes it too. */
 struct refusal {
@@ -66,12 +77,22 @@ struct refusal {
 };
 void peer_refuse(struct peer *p, const struct refusal *r, const char *text);
 void peer_deny(struct peer *p, const struct refusal *r, const char *text);
+void peers_count(struct agents *a, enum agents_reason why); /* somebody was turned away */
 
 int64_t retry_soon_ms(void); /* a moment, not the same for all */
 bool version_fits(struct peer *p, unsigned type, int64_t min, int64_t max); /* else it is denied */
 
+/* ---- agents_nets.c */
+
+struct net *net_get(struct agents *a, const struct address *peer);
+void net_drop_idle(struct agents *a, struct net *n); /* the net may be gone after it */
 void net_failed(struct agents *a, struct net *n);
 bool net_is_blocked(struct agents *a, struct net *n);
+/* In line for being taken up; false: the line is full. */
+bool net_park(struct agents *a, struct net *n, int fd, const struct address *from);
+void nets_unpark(struct agents *a);
+void peers_sweep(struct agents *a); /* forgets networks nobody is in, and who waited too long */
+void nets_free(struct agents *a);
 
 /* ---- agents_join.c */
 

@@ -2,30 +2,33 @@
 /* agents_peers.c - connections: who is accepted and when, how long a stranger may stay,
  * and where messages go.  See agents_in.h.
  *
- * Two things hold strangers back.  Accepting is paced: above the rate, or with too many
- * hands being shaken, nobody is accepted and the kernel keeps who comes, so a whole
- * fleet that comes back at once is late and not refused.  And one network has at most
- * NET_MAX of the strangers; that one is refused, for it would keep the others out. */
+ * Three things hold strangers back, so that a whole fleet that comes back at once is late
+ * and not refused, and the API is served meanwhile.  Accepting is paced: above the rate, or
+ * with too many hands being shaken, nobody is accepted and the kernel keeps who comes.
+ * Handshakes wait for their slice of a turn (wire/pace.h).  And one network has some of the
+ * strangers only; its others wait (agents_nets.c). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/sys.h"
 #include "server/agents_peer.h"
+#include "wire/plain.h"
 
 enum {
     SHAKING_MAX = 500,    /* at once */
     STRANGERS_MAX = 1000, /* those who shake hands included */
-    NET_MAX = 400,        /* of them from one network; a relay has many agents behind it */
-    RATE = 2000,          /* accepts a second */
+    RATE = 4000,          /* accepts a second */
     BURST = 200,
     ONE = 1000, /* accept, in the unit of agents.credit */
     PACE_MS = 10,
+    BACK_RATE = 2000,      /* of those who were told to come back, a second */
+    BACK_FIRST_MS = 100,   /* the first of them comes after this time, and later by a ms for */
+    BACK_PER_MS = 4,       /* each so many: stopping and starting takes longer with more of them; */
+    BACK_LATEST_MS = 3000, /* not later than this */
     SILENCE_MS = 10 * 1000,
-    FAILURES_MAX = 20, /* of one network, in a row */
-    FAILURE_MS = 3000, /* one is forgiven in this time */
-    NETS_MAX = 4096,   /* remembered only for their failures */
-    FIRST_MAX = 65536, /* bytes of a join or hello: all that a stranger makes us keep */
+    FIRST_MAX = 65536,         /* bytes of a join or hello: all that a stranger makes us keep */
+    OUT_MAX = 4 * 1024 * 1024, /* bytes that wait to be sent; see agents_send() */
 };
 
 int64_t retry_soon_ms(void)
@@ -36,63 +39,12 @@ int64_t retry_soon_ms(void)
     return 1000 + n % 4000;
 }
 
-/* ---- networks ---- */
-
-static struct net *net_get(struct agents *a, const struct address *peer)
-{
-    char name[ADDRESS_TEXT_SIZE];
-    struct net *n;
-
-    address_print_net(peer, name);
-    n = map_find_str(&a->nets, name);
-    if (n)
-        return n;
-    n = xalloc(sizeof(*n));
-    memcpy(n->name, name, sizeof(name));
-    map_put_str(&a->nets, n->name, n);
-    return n;
-}
-
-static void net_decay(struct agents *a, struct net *n)
-{
-    int64_t now_ms = loop_now_ms(a->loop), forgiven = (now_ms - n->decayed_ms) / FAILURE_MS;
-
-    n->decayed_ms += forgiven * FAILURE_MS;
-    n->failures -= forgiven < n->failures ? forgiven : n->failures;
-    if (n->failures == 0)
-        n->decayed_ms = now_ms;
-}
-
-void net_failed(struct agents *a, struct net *n)
-{
-    net_decay(a, n);
-    n->failures++;
-}
-
-bool net_is_blocked(struct agents *a, struct net *n)
-{
-    net_decay(a, n);
-    return n->failures >= FAILURES_MAX;
-}
-
-static void net_drop_idle(struct agents *a, struct net *n)
-{
-    net_decay(a, n);
-    if (n->strangers > 0 || (n->failures > 0 && a->nets.n <= NETS_MAX))
-        return;
-    map_del_str(&a->nets, n->name);
-    free(n);
-}
-
-void peers_sweep(struct agents *a)
-{
-    struct map_entry *e;
-
-    for (size_t at = 0; (e = map_next(&a->nets, &at));)
-        net_drop_idle(a, e->value);
-}
-
 /* ---- pace ---- */
+
+bool peers_have_room(const struct agents *a)
+{
+    return a->counters.shaking < SHAKING_MAX && a->counters.strangers < STRANGERS_MAX;
+}
 
 void peers_pace(struct agents *a)
 {
@@ -101,11 +53,12 @@ void peers_pace(struct agents *a)
 
     if (!a->listener)
         return;
+    nets_unpark(a);
     a->credit += (now_ms - a->credit_ms) * RATE;
     a->credit_ms = now_ms;
     if (a->credit > (int64_t)BURST * ONE)
         a->credit = (int64_t)BURST * ONE;
-    full = a->shaking >= SHAKING_MAX || a->strangers >= STRANGERS_MAX;
+    full = !peers_have_room(a);
     if (full || a->credit < ONE)
         listener_pause(a->listener);
     else
@@ -119,7 +72,7 @@ void peers_pace(struct agents *a)
 static void leave_shaking(struct peer *p)
 {
     if (p->stage == PEER_SHAKING)
-        p->agents->shaking--;
+        p->agents->counters.shaking--;
 }
 
 void peer_known(struct peer *p)
@@ -131,9 +84,17 @@ void peer_known(struct peer *p)
         return;
     p->net = NULL;
     n->strangers--;
-    a->strangers--;
+    a->counters.strangers--;
     net_drop_idle(a, n);
     peers_pace(a);
+}
+
+void peer_weigh(struct peer *p)
+{
+    int64_t now = (int64_t)conn_pending(p->conn);
+
+    p->agents->counters.waiting += now - p->waiting;
+    p->waiting = now;
 }
 
 /* It stands for nothing any more; only its bytes may still be on their way. */
@@ -153,9 +114,11 @@ static void release(struct peer *p)
 
     TAILQ_REMOVE(&a->peers, p, link);
     a->counters.connections--;
+    a->counters.waiting -= p->waiting;
     peer_known(p);
     arena_free(&p->arena);
     free(p);
+    agents_peer_gone(a);
 }
 
 void peer_free(struct peer *p)
@@ -175,9 +138,40 @@ void peer_close(struct peer *p)
     conn_end(p->conn);
 }
 
+/* The store is told of all at once when we end (agents_free()), and nobody else needs to know:
+ * what a session would have brought comes with the next one. */
+static void say_goodbye(struct peer *p, int64_t retry_ms)
+{
+    timer_stop(p->agents->loop, &p->timer);
+    ask_forget(p->ask);
+    p->ask = NULL;
+    p->rival = NULL;
+    leave_shaking(p);
+    p->stage = PEER_CLOSING;
+    conn_refuse(p->conn, 0, ERR_UNAVAILABLE, retry_ms, "the server stops; it is tried again");
+    conn_end(p->conn);
+}
+
+/* Whoever has a session gets a place in the line of those who come back; the others have
+ * little to lose and come when they like. */
+void peers_say_goodbye(struct agents *a)
+{
+    int64_t first_ms = BACK_FIRST_MS + a->counters.sessions / BACK_PER_MS, n = 0;
+    struct peer *p;
+
+    if (first_ms > BACK_LATEST_MS)
+        first_ms = BACK_LATEST_MS;
+    map_free(&a->holders);
+    a->counters.sessions = 0;
+    TAILQ_FOREACH(p, &a->peers, link)
+    {
+        if (p->stage != PEER_CLOSING)
+            say_goodbye(p, p->stage == PEER_OPEN ? first_ms + n++ * 1000 / BACK_RATE : 0);
+    }
+}
+
 void peers_free(struct agents *a)
 {
-    struct map_entry *e;
     struct peer *p;
 
     a->listener = NULL; /* whoever leaves makes room for nobody */
@@ -186,9 +180,7 @@ void peers_free(struct agents *a)
         conn_free(p->conn);
         release(p);
     }
-    for (size_t at = 0; (e = map_next(&a->nets, &at));)
-        free(e->value);
-    map_free(&a->nets);
+    nets_free(a);
     map_free(&a->holders);
     while (!STAILQ_EMPTY(&a->closings)) {
         struct closing *c = STAILQ_FIRST(&a->closings);
@@ -211,9 +203,27 @@ void peer_refuse(struct peer *p, const struct refusal *r, const char *text)
     conn_refuse(p->conn, r->type, r->code, r->retry_ms, text);
 }
 
+void peers_count(struct agents *a, enum agents_reason why)
+{
+    a->counters.refused++;
+    a->counters.refused_by[why]++;
+}
+
+static enum agents_reason reason_of(int code)
+{
+    switch (code) {
+    case ERR_INVALID: return AGENTS_INVALID;
+    case ERR_DENIED: return AGENTS_DENIED;
+    case ERR_CONFLICT: return AGENTS_CONFLICT;
+    case ERR_LIMIT: return AGENTS_LIMIT;
+    case ERR_UNAVAILABLE: return AGENTS_UNAVAILABLE;
+    }
+    return AGENTS_OTHER;
+}
+
 void peer_deny(struct peer *p, const struct refusal *r, const char *text)
 {
-    p->agents->counters.refused++;
+    peers_count(p->agents, reason_of(r->code));
     peer_refuse(p, r, text);
     peer_close(p);
 }
@@ -240,10 +250,11 @@ static void on_ready(void *arg)
     struct err err = { 0 };
 
     leave_shaking(p);
+    p->agents->counters.handshakes[conn_is_resumed(p->conn)]++;
     p->stage = PEER_SILENT;
     p->has_cert = conn_peer(p->conn, &p->cert, &err) == 0;
     if (!p->has_cert && err.code != ERR_NOT_FOUND) { /* one that we can not read */
-        p->agents->counters.refused++;
+        peers_count(p->agents, AGENTS_INVALID);
         peer_free(p);
         return;
     }
@@ -264,17 +275,23 @@ static void on_first_word(struct peer *p, unsigned type, const void *message)
         peer_deny(p, &never, "the first message must be join or hello");
 }
 
+static void deny_haste(struct peer *p, unsigned type)
+{
+    const struct refusal later = { type, ERR_CONFLICT, retry_soon_ms() };
+
+    peer_deny(p, &later, "the message before has no answer yet");
+}
+
 static void on_message(void *arg, unsigned type, const void *message)
 {
     struct peer *p = arg;
-    const struct refusal later = { type, ERR_CONFLICT, retry_soon_ms() };
 
     switch (p->stage) {
     case PEER_SILENT: on_first_word(p, type, message); return;
     case PEER_OPEN: session_on_message(p, type, message); return;
     case PEER_JOINING:
     case PEER_CONTENDING:
-    case PEER_OPENING: peer_deny(p, &later, "the message before has no answer yet"); return;
+    case PEER_OPENING: deny_haste(p, type); return;
     case PEER_SHAKING:
     case PEER_CLOSING: return; /* the conn hands out nothing then */
     }
@@ -291,7 +308,7 @@ static void on_end(void *arg, const struct err *why)
         LOG(a->log, LOG_INFO, "an agent is gone", log_str("agent", p->cert.agent_id),
             log_str("from", p->host), log_str("why", why ? why->text : "it has ended"));
     else if (p->net && why)
-        a->counters.refused++;
+        peers_count(a, p->stage == PEER_SHAKING ? AGENTS_HANDSHAKE : AGENTS_BROKEN);
     peer_free(p);
 }
 
@@ -310,7 +327,7 @@ static void on_timer(void *arg)
         session_on_timer(p);
         return;
     }
-    p->agents->counters.refused++;
+    peers_count(p->agents, AGENTS_SILENT);
     peer_free(p);
 }
 
@@ -319,24 +336,47 @@ static void on_timer(void *arg)
 static int peer_new(struct agents *a, int fd, const struct address *from, struct net *n,
                     struct err *err)
 {
+    const struct conn_means means = { .pace = a->shakes, .crew = a->crew, .out_max = OUT_MAX };
     struct peer *p = xalloc(sizeof(*p));
 
     *p = (struct peer){ .agents = a, .net = n };
-    if (conn_new(a->loop, fd, a->tls, NULL, &conn_owner, p, &p->conn, err)) {
+    if (conn_new_by(a->loop, fd, a->tls, &means, &conn_owner, p, &p->conn, err)) {
         free(p);
         return -1;
     }
     conn_set_body_max(p->conn, FIRST_MAX);
+    conn_set_counters(p->conn, &a->counters.frames);
     address_print_host(from, p->host);
     timer_init(&p->timer, on_timer, p);
     TAILQ_INSERT_TAIL(&a->peers, p, link);
     n->strangers++;
-    a->strangers++;
-    a->shaking++;
+    a->counters.strangers++;
+    a->counters.shaking++;
     a->counters.connections++;
     return 0;
 }
 
+static void refuse_socket(struct agents *a, int fd, struct net *n, const struct err *why)
+{
+    LOG(a->log, LOG_DEBUG, "a connection is not taken up", log_err(why));
+    sys_close(fd);
+    peers_count(a, why->code == ERR_LIMIT ? AGENTS_CROWDED : AGENTS_HANDSHAKE);
+    net_drop_idle(a, n);
+}
+
+void peer_take_up(struct agents *a, int fd, const struct address *from, struct net *n)
+{
+    struct err err = { 0 };
+
+    /* It may have been in line for long, here and with the kernel: what gave up meanwhile is
+     * not worth a handshake. */
+    if (plain_is_gone(fd))
+        err_set(&err, ERR_UNAVAILABLE, "it has gone before its turn came");
+    if (err.code || peer_new(a, fd, from, n, &err))
+        refuse_socket(a, fd, n, &err);
+}
+
+/* Who comes stands in line, and is first in it as a rule. */
 static void on_accept(void *arg, int fd, const struct address *from)
 {
     struct agents *a = arg;
@@ -344,13 +384,9 @@ static void on_accept(void *arg, int fd, const struct address *from)
     struct err err = { 0 };
 
     a->credit -= ONE;
-    if (n->strangers >= NET_MAX)
+    if (!net_park(a, n, fd, from)) {
         err_set(&err, ERR_LIMIT, "too many from %s that have not said who they are", n->name);
-    if (err.code || peer_new(a, fd, from, n, &err)) {
-        LOG(a->log, LOG_DEBUG, "a connection is not taken up", log_err(&err));
-        sys_close(fd);
-        a->counters.refused++;
-        net_drop_idle(a, n);
+        refuse_socket(a, fd, n, &err);
     }
     peers_pace(a);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "link/pong.h"
 #include "model/ip.h"
 #include "server/agents_peer.h"
 #include "store/store_join.h"
@@ -17,7 +18,7 @@
 
 enum {
     RIVAL_MS = 2000, /* for the older of two to answer */
-    PINGS_MAX = 3,   /* without a word */
+    PINGS_MAX = 3,   /* without a word, or without taking any of what waits for it */
     CLONE_RETRY_MS = 30 * 1000,
     UNKNOWN_RETRY_MS = 600 * 1000, /* a backup may be put back, or the host be added again */
 };
@@ -26,8 +27,9 @@ static void open_session(struct peer *p);
 
 static void ping(struct peer *p)
 {
+    p->pinged_ms = loop_now_ms(p->agents->loop);
     conn_send(p->conn, MESSAGE_PING, &message_ping_shape,
-              &(struct message_ping){ .server_ms = loop_now_ms(p->agents->loop) });
+              &(struct message_ping){ .server_ms = p->pinged_ms });
 }
 
 /* ---- the clone rule ---- */
@@ -70,8 +72,11 @@ static void deny_rival(struct peer *holder)
     peer_deny(rival, &later, text);
 }
 
-static void on_pong(struct peer *p, const struct message_ping *m)
+static void on_pong(struct peer *p, const struct message_pong *m)
 {
+    struct agents *a = p->agents;
+
+    figures_take(&p->figures, &m->figures, loop_now_ms(a->loop), &a->counters.grown);
     if (p->rival && m->server_ms >= p->asked_ms)
         deny_rival(p);
 }
@@ -256,6 +261,7 @@ static void begin_session(struct peer *p, const struct fleet_host *h, int64_t ep
     p->epoch = epoch;
     conn_set_body_max(p->conn, FRAME_BODY_MAX);
     a->counters.sessions++;
+    p->version = versions_add(&a->counters.versions, p->hello.agent_version);
     update_host(p, h);
     welcome(p, h);
     put_facts(p);
@@ -266,7 +272,8 @@ static void begin_session(struct peer *p, const struct fleet_host *h, int64_t ep
     if (p->rival)
         ask_holder(p);
     LOG(a->log, LOG_INFO, "an agent is connected", log_str("agent", id), log_str("from", p->host),
-        log_int("epoch", epoch));
+        log_int("epoch", epoch),
+        log_str("handshake", conn_is_resumed(p->conn) ? "resumed" : "full"));
     if (a->heartbeat)
         heartbeat_on_session(a->heartbeat, id);
     fleet_set_session(a->fleet, id, epoch, agents_wall_ms(a)); /* h is not good after this */
@@ -376,6 +383,7 @@ static void end_session(struct peer *p)
     int64_t wall_ms = agents_wall_ms(a);
 
     a->counters.sessions--;
+    versions_del(&a->counters.versions, p->version);
     fleet_set_session(a->fleet, id, 0, wall_ms);
     if (a->tasks)
         tasks_on_session_end(a->tasks, id, p->epoch);
@@ -489,20 +497,32 @@ void session_on_message(struct peer *p, unsigned type, const void *message)
 
 /* ---- time ---- */
 
+/* Pings are counted rather than time: a server that was held up itself, for a minute even,
+ * has read nothing either, and must not take its whole fleet for gone. */
+static bool is_lost(struct peer *p)
+{
+    peer_weigh(p);
+    p->unheard = conn_heard_ms(p->conn) < p->pinged_ms ? p->unheard + 1 : 0;
+    p->stuck = conn_stuck_ms(p->conn) >= p->agents->ping_ms ? p->stuck + 1 : 0;
+    return p->unheard >= PINGS_MAX || p->stuck >= PINGS_MAX;
+}
+
 static void on_ping_due(struct peer *p)
 {
     const struct refusal unknown = { MESSAGE_HELLO, ERR_DENIED, UNKNOWN_RETRY_MS };
     struct agents *a = p->agents;
-    int64_t silent_ms = loop_now_ms(a->loop) - conn_heard_ms(p->conn);
 
     if (!find_host(p)) {
         peer_deny(p, &unknown, "this host was removed");
         return;
     }
-    if (silent_ms >= PINGS_MAX * a->ping_ms) {
-        LOG(a->log, LOG_WARN, "an agent is silent and taken for gone",
+    if (is_lost(p)) {
+        LOG(a->log, LOG_WARN,
+            p->stuck < PINGS_MAX ? "an agent is silent and taken for gone"
+                                 : "an agent does not take what is sent and is taken for gone",
             log_str("agent", p->cert.agent_id), log_str("from", p->host),
-            log_int("silent_ms", silent_ms));
+            log_int("silent_ms", loop_now_ms(a->loop) - conn_heard_ms(p->conn)),
+            log_int("bytes_waiting", (int64_t)conn_pending(p->conn)));
         peer_free(p);
         return;
     }

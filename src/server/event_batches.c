@@ -31,7 +31,7 @@ struct event_batches {
     const struct event_batches_owner *owner;
     void *arg;
     struct batch_list all;
-    size_t bytes;
+    size_t bytes, waiting;
     bool is_storing;
     int64_t again_ms;
     struct timer again;
@@ -58,6 +58,7 @@ static void finish(struct event_batches *b, struct batch *one)
         one->rows[i].seq = got->first + (int64_t)i;
     TAILQ_REMOVE(&b->all, one, link);
     b->bytes -= one->bytes;
+    b->waiting -= one->n;
     b->again_ms = AGAIN_MS;
     b->owner->on_stored(b->arg, one->rows, one->n);
     batch_free(one);
@@ -185,6 +186,7 @@ void event_batches_put(struct event_batches *b, const struct fleet_host *h,
     row->report_id = m->report_id;
     put_presence(one, h, says);
     b->bytes += one->bytes - before;
+    b->waiting++;
     submit(b);
 }
 
@@ -224,6 +226,11 @@ bool event_batches_is_full(const struct event_batches *b, bool is_own)
 bool event_batches_is_empty(const struct event_batches *b)
 {
     return TAILQ_EMPTY(&b->all);
+}
+
+size_t event_batches_waiting(const struct event_batches *b)
+{
+    return b->waiting;
 }
 
 bool event_batches_is_storing(const struct event_batches *b)

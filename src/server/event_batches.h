@@ -29,6 +29,7 @@ void event_batches_free(struct event_batches *b); /* nothing is at the store; NU
 
 bool event_batches_is_full(const struct event_batches *b, bool is_own);
 bool event_batches_is_empty(const struct event_batches *b);
+size_t event_batches_waiting(const struct event_batches *b); /* events */
 bool event_batches_is_storing(const struct event_batches *b);
 
 /* Whether the event says that its agent is lost, or back: that is stored with it. */

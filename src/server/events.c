@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/event.h"
 #include "server/event_batches.h"
 #include "server/event_file.h"
 #include "server/event_line.h"
@@ -42,6 +43,7 @@ struct events {
     struct event_file *file;
     struct speakers speakers;
     int64_t days, rows_max, last;
+    const struct retention *retention;
     events_stored_fn *stored;
     void *stored_arg;
     events_told_fn *told;
@@ -50,6 +52,7 @@ struct events {
     bool is_pruning, is_stopping;
     int64_t failing_since_ms; /* wall time; 0: the store does its work */
     struct err failure;
+    struct events_counters counters;
     struct arena arena; /* of `lost` */
     struct list lost;
 };
@@ -115,11 +118,28 @@ static void count_stored(struct events *e, const struct event_row *rows, size_t 
     }
 }
 
+/* What an agent of another version calls its own is one kind. */
+static void count_kinds(struct events *e, const struct event_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct event_kind *kind = event_kind_find(rows[i].name);
+
+        e->counters.by_kind[kind ? (size_t)(kind - event_kinds) : EVENT_KINDS_MAX - 1]++;
+    }
+}
+
+const struct events_counters *events_counters(struct events *e)
+{
+    e->counters.waiting = (int64_t)event_batches_waiting(e->batches);
+    return &e->counters;
+}
+
 static void on_stored(void *arg, const struct event_row *rows, size_t n)
 {
     struct events *e = arg;
 
     e->last = rows[n - 1].seq;
+    count_kinds(e, rows, n);
     event_file_put(e->file, rows, n);
     count_stored(e, rows, n);
     if (e->told)
@@ -291,9 +311,10 @@ static void prune(void *arg)
     struct event_prune_ask *ask = arena_alloc(&c->arena, sizeof(*ask));
     struct err err;
 
-    *ask =
-        (struct event_prune_ask){ PRUNE_ROWS, clock_wall_ms(loop_clock(e->loop)) - e->days * day_ms,
-                                  e->rows_max };
+    *ask = (struct event_prune_ask){ PRUNE_ROWS,
+                                     retention_now_ms(e->retention, loop_clock(e->loop)) -
+                                         e->days * day_ms,
+                                     e->rows_max };
     c->in = ask;
     e->is_pruning = store_submit(e->store, c, &err) == 0;
     if (e->is_pruning)
@@ -325,6 +346,7 @@ int events_new(struct loop *loop, struct log *log, struct store *store,
     e->batches = event_batches_new(loop, store, &owner, e);
     e->days = or_usual(s->days, DAYS);
     e->rows_max = or_usual(s->rows_max, ROWS_MAX);
+    e->retention = s->retention;
     speakers_init(&e->speakers, &limits);
     timer_init(&e->tick, on_tick, e);
     timer_init(&e->prune, prune, e);

@@ -15,6 +15,7 @@
 #include "base/loop.h"
 #include "link/message.h"
 #include "server/fleet.h"
+#include "server/retention.h"
 #include "store/store_events.h"
 
 struct events;
@@ -24,6 +25,7 @@ struct events_settings {
     const char *node;                    /* the name of this server among several */
     int64_t days, rows_max;              /* how long and how many are kept; 0: 30, 1,000,000 */
     int64_t host_burst, host_per_minute; /* of one host; 0: 2000, 60 */
+    const struct retention *retention;   /* NULL: their age goes by the clock alone */
 };
 
 int events_new(struct loop *loop, struct log *log, struct store *store,
@@ -68,6 +70,15 @@ extern const char *const event_own_names[EVENT_OWNS];
  * told each time. */
 void events_tell(struct events *e, const struct fleet_host *host, enum event_own what,
                  const char *text);
+
+/* ---- for who watches us */
+
+enum { EVENT_KINDS_MAX = 40 }; /* more than event_kinds has; the last: not among them */
+struct events_counters {
+    int64_t waiting; /* to be stored */
+    uint64_t by_kind[EVENT_KINDS_MAX];
+};
+const struct events_counters *events_counters(struct events *e); /* as of now */
 
 /* ---- to listeners */
 

@@ -24,13 +24,23 @@ struct fleet *fleet_new(struct loop *loop, struct log *log, struct store *store)
     return f;
 }
 
-static void free_host(struct host *h)
+static void drop_names(struct fleet *f, struct host *h);
+
+static void del_host(struct host *h)
 {
+    struct fleet *f = h->fleet;
+
+    if (h->is_dirty)
+        TAILQ_REMOVE(&f->dirty, h, link);
     procs_drop_pages(h);
     procs_clear(h);
+    business_leave(h);
+    roll_sub(&f->all, &h->pub, 1);
+    f->totals.hosts--;
+    f->totals.online -= h->pub.epoch != 0;
+    drop_names(f, h);
     arena_free(&h->texts);
     free(h->digest);
-    free(h->at);
     free(h);
 }
 
@@ -41,16 +51,17 @@ void fleet_free(struct fleet *f)
     timer_stop(f->loop, &f->flush);
     fleet_flush(f); /* as far as it goes; what is left the agents tell again */
     timer_stop(f->loop, &f->flush);
-    for (size_t i = 0; i < f->n; i++)
-        free_host(f->hosts[i]);
+    while (f->all.n)
+        del_host((struct host *)roll_at(&f->all, (struct roll_place){ 0 })->host);
     errands_free(f->errands);
     map_free(&f->by_id);
     map_free(&f->by_at);
     map_free(&f->by_number);
     map_free(&f->spaces);
+    map_free(&f->shares);
     map_free(&f->texts);
     businesses_free(f);
-    free(f->hosts);
+    roll_free(&f->all);
     free(f);
 }
 
@@ -93,29 +104,11 @@ const struct fleet_proc *fleet_proc(const struct fleet_host *h, const char *spac
     return p ? &p->pub : NULL;
 }
 
-/* The place of the first host that is not before this id. */
-static size_t place_of(const struct fleet *f, const char *agent_id)
-{
-    size_t low = 0, high = f->n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (strcmp(f->hosts[middle]->pub.agent_id, agent_id) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 const struct fleet_host *fleet_next(const struct fleet *f, const char *after)
 {
-    size_t at = place_of(f, after);
+    const struct roll_entry *e = roll_at(&f->all, roll_after(&f->all, after));
 
-    if (at < f->n && !strcmp(f->hosts[at]->pub.agent_id, after))
-        at++;
-    return at < f->n ? &f->hosts[at]->pub : NULL;
+    return e ? e->host : NULL;
 }
 
 const struct fleet_totals *fleet_totals(const struct fleet *f)
@@ -125,22 +118,13 @@ const struct fleet_totals *fleet_totals(const struct fleet *f)
 
 /* ---- Hosts. */
 
-static struct host *add_host(struct fleet *f, const char *agent_id)
+static struct host *new_host(struct fleet *f)
 {
     struct host *h = xalloc(sizeof(*h));
-    size_t at = place_of(f, agent_id);
 
     h->fleet = f;
     h->digest = xstrdup("");
     h->pub.digest = h->digest;
-    if (f->n == f->cap) {
-        f->cap = f->cap ? 2 * f->cap : 16;
-        f->hosts = xresize(f->hosts, f->cap * sizeof(struct host *));
-    }
-    memmove(&f->hosts[at + 1], &f->hosts[at], (f->n - at) * sizeof(struct host *));
-    f->hosts[at] = h;
-    f->n++;
-    f->totals.hosts++;
     return h;
 }
 
@@ -149,11 +133,23 @@ static const char *keep(struct arena *a, const char *text)
     return arena_strdup(a, text ? text : "");
 }
 
+static size_t size_of(const char *text)
+{
+    return text ? strlen(text) + 1 : 1;
+}
+
+/* As many bytes as its texts have: there are many hosts, and they stay. */
+static void begin_texts(struct arena *a, const struct host_row *row)
+{
+    arena_init(a, size_of(row->agent_id) + size_of(row->ip) + size_of(row->hostname) +
+                      size_of(row->version) + size_of(row->cert_fingerprint) + size_of(row->note) +
+                      size_of(row->addresses));
+}
+
 static void drop_names(struct fleet *f, struct host *h)
 {
     if (!h->at)
         return;
-    business_leave(f, h->pub.biz_id);
     map_del_str(&f->by_id, h->pub.agent_id);
     if (map_find_str(&f->by_at, h->at) == h)
         map_del_str(&f->by_at, h->at);
@@ -163,6 +159,23 @@ static void drop_names(struct fleet *f, struct host *h)
         map_del(&f->by_number, (const char *)&h->pub.host_id, sizeof(h->pub.host_id));
 }
 
+/* A new one comes to its first business, and to the others; it has its id by now. */
+static void set_business(struct host *h, int64_t biz_id)
+{
+    if (h->business && h->pub.biz_id == biz_id)
+        return;
+    if (h->business) {
+        procs_leave(h);
+        business_leave(h);
+    } else {
+        roll_add(&h->fleet->all, &h->pub, 1);
+        h->fleet->totals.hosts++;
+    }
+    h->pub.biz_id = biz_id;
+    business_enter(h);
+    procs_enter(h);
+}
+
 /* The row may be of texts that are the host's own. */
 void fleet_put_host(struct fleet *f, const struct host_row *row)
 {
@@ -170,10 +183,10 @@ void fleet_put_host(struct fleet *f, const struct host_row *row)
     struct arena old;
 
     if (!h)
-        h = add_host(f, row->agent_id);
+        h = new_host(f);
     drop_names(f, h);
     old = h->texts;
-    h->texts = (struct arena){ 0 };
+    begin_texts(&h->texts, row);
     h->pub.agent_id = keep(&h->texts, row->agent_id);
     h->pub.ip = keep(&h->texts, row->ip);
     h->pub.hostname = keep(&h->texts, row->hostname);
@@ -185,8 +198,7 @@ void fleet_put_host(struct fleet *f, const struct host_row *row)
     h->pub.host_id = row->host_id;
     if (row->host_id)
         map_put(&f->by_number, (const char *)&h->pub.host_id, sizeof(h->pub.host_id), h);
-    h->pub.biz_id = row->biz_id;
-    business_enter(f, row->biz_id);
+    set_business(h, row->biz_id);
     h->pub.joined_ms = row->joined_ms;
     if (!h->pub.since_ms)
         h->pub.since_ms = row->joined_ms;
@@ -199,19 +211,9 @@ void fleet_put_host(struct fleet *f, const struct host_row *row)
 void fleet_del_host(struct fleet *f, const char *agent_id)
 {
     struct host *h = host_find(f, agent_id);
-    size_t at;
 
-    if (!h)
-        return;
-    at = place_of(f, agent_id);
-    memmove(&f->hosts[at], &f->hosts[at + 1], (f->n - at - 1) * sizeof(struct host *));
-    f->n--;
-    f->totals.hosts--;
-    f->totals.online -= h->pub.epoch != 0;
-    if (h->is_dirty)
-        TAILQ_REMOVE(&f->dirty, h, link);
-    drop_names(f, h);
-    free_host(h);
+    if (h)
+        del_host(h);
 }
 
 void fleet_set_facts(struct fleet *f, const char *agent_id, const struct fleet_facts *facts)
@@ -230,6 +232,7 @@ void fleet_set_session(struct fleet *f, const char *agent_id, int64_t epoch, int
     if (!h)
         return;
     f->totals.online += (epoch != 0) - (h->pub.epoch != 0);
+    h->business->totals.online += (epoch != 0) - (h->pub.epoch != 0);
     procs_count(h, -1);
     h->pub.epoch = epoch;
     procs_count(h, 1);
@@ -300,6 +303,40 @@ static int on_change(struct host *h, const struct proc_view *view, struct err *e
     return h->n_pages ? add_page(h, view, err) : 0; /* newer than its page */
 }
 
+static bool are_pages_stored(const struct host *h)
+{
+    for (size_t i = 0; i < h->n_pages; i++) {
+        const struct proc *page = h->pages[i];
+        const struct proc *old = procs_find(h, page->pub.space, page->pub.name);
+
+        if (!old || !is_stored(old, &page->pub.view))
+            return false;
+    }
+    return true;
+}
+
+static size_t count_told(const struct host *h)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < h->pub.n_procs; i++)
+        n += h->procs[i]->is_told;
+    return n;
+}
+
+/* When a fleet comes back after our start, most of it says what the store has: to write that
+ * anew would be a large part of the work. */
+static void take_snapshot(struct host *h)
+{
+    bool is_known = are_pages_stored(h);
+    size_t n = count_told(h);
+
+    procs_take_pages(h);
+    if (!is_known || count_told(h) != n)
+        h->is_replaced = true;
+    registry_look(h);
+}
+
 static void set_digest(struct host *h, const char *digest)
 {
     free(h->digest);
@@ -320,11 +357,8 @@ int fleet_on_processes(struct fleet *f, const char *agent_id, const struct messa
         bad = m->is_snapshot ? add_page(h, &views[i], err) : on_change(h, &views[i], err);
     if (m->is_snapshot && (bad || !m->is_last))
         return bad;
-    if (m->is_snapshot) {
-        procs_take_pages(h);
-        h->is_replaced = true;
-        registry_look(h);
-    }
+    if (m->is_snapshot)
+        take_snapshot(h);
     if (!bad)
         set_digest(h, m->digest);
     host_is_dirty(h);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* fleet_business.c - how many hosts are in each business.  See fleet_in.h. */
+/* fleet_business.c - which hosts are in each business.  See fleet_index.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "server/fleet_in.h"
-
-struct business {
-    int64_t id;
-    size_t n;
-};
 
 /* The place of the first whose id is not less. */
 static size_t place_of(const struct fleet *f, int64_t id)
@@ -19,7 +14,7 @@ static size_t place_of(const struct fleet *f, int64_t id)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (f->businesses[middle].id < id)
+        if (f->businesses[middle]->id < id)
             low = middle + 1;
         else
             high = middle;
@@ -29,14 +24,21 @@ static size_t place_of(const struct fleet *f, int64_t id)
 
 static bool is_at(const struct fleet *f, size_t at, int64_t id)
 {
-    return at < f->n_businesses && f->businesses[at].id == id;
+    return at < f->n_businesses && f->businesses[at]->id == id;
+}
+
+struct business *business_find(const struct fleet *f, int64_t biz_id)
+{
+    size_t at = place_of(f, biz_id);
+
+    return is_at(f, at, biz_id) ? f->businesses[at] : NULL;
 }
 
 size_t fleet_in_business(const struct fleet *f, int64_t biz_id)
 {
-    size_t at = place_of(f, biz_id);
+    const struct business *b = business_find(f, biz_id);
 
-    return is_at(f, at, biz_id) ? f->businesses[at].n : 0;
+    return b ? b->roll.total : 0;
 }
 
 int64_t fleet_next_business(const struct fleet *f, int64_t after)
@@ -44,35 +46,52 @@ int64_t fleet_next_business(const struct fleet *f, int64_t after)
     size_t at = place_of(f, after);
 
     at += is_at(f, at, after);
-    return at < f->n_businesses ? f->businesses[at].id : 0;
+    return at < f->n_businesses ? f->businesses[at]->id : 0;
 }
 
-void business_enter(struct fleet *f, int64_t biz_id)
+static struct business *business_get(struct fleet *f, int64_t biz_id)
 {
     size_t at = place_of(f, biz_id);
 
-    if (!is_at(f, at, biz_id)) {
-        if (f->n_businesses == f->businesses_cap) {
-            f->businesses_cap = f->businesses_cap ? 2 * f->businesses_cap : 16;
-            f->businesses = xresize(f->businesses, f->businesses_cap * sizeof(*f->businesses));
-        }
-        memmove(&f->businesses[at + 1], &f->businesses[at],
-                (f->n_businesses - at) * sizeof(*f->businesses));
-        f->businesses[at] = (struct business){ .id = biz_id };
-        f->n_businesses++;
+    if (is_at(f, at, biz_id))
+        return f->businesses[at];
+    if (f->n_businesses == f->businesses_cap) {
+        f->businesses_cap = f->businesses_cap ? 2 * f->businesses_cap : 16;
+        f->businesses = xresize(f->businesses, f->businesses_cap * sizeof(struct business *));
     }
-    f->businesses[at].n++;
+    memmove(&f->businesses[at + 1], &f->businesses[at],
+            (f->n_businesses - at) * sizeof(struct business *));
+    f->businesses[at] = xalloc(sizeof(struct business));
+    f->businesses[at]->id = biz_id;
+    f->n_businesses++;
+    return f->businesses[at];
 }
 
-void business_leave(struct fleet *f, int64_t biz_id)
+void business_enter(struct host *h)
 {
-    size_t at = place_of(f, biz_id);
+    h->business = business_get(h->fleet, h->pub.biz_id);
+    roll_add(&h->business->roll, &h->pub, 1);
+    h->business->totals.hosts++;
+    h->business->totals.online += h->pub.epoch != 0;
+}
 
-    if (--f->businesses[at].n)
+void business_leave(struct host *h)
+{
+    struct fleet *f = h->fleet;
+    struct business *b = h->business;
+    size_t at = place_of(f, b->id);
+
+    h->business = NULL;
+    roll_sub(&b->roll, &h->pub, 1);
+    b->totals.hosts--;
+    b->totals.online -= h->pub.epoch != 0;
+    if (b->roll.total)
         return;
     f->n_businesses--;
     memmove(&f->businesses[at], &f->businesses[at + 1],
-            (f->n_businesses - at) * sizeof(*f->businesses));
+            (f->n_businesses - at) * sizeof(struct business *));
+    roll_free(&b->roll);
+    free(b);
 }
 
 void businesses_free(struct fleet *f)

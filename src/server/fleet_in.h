@@ -2,11 +2,12 @@
 /* fleet_in.h - what the sources of fleet.h share.  Not for others.
  *
  *   fleet.c        hosts and their processes in memory
- *   fleet_business.c   how many hosts are in each business
+ *   fleet_business.c   which hosts are in each business
  *   fleet_procs.c  one process, one host's list of them
  *   fleet_registry.c   what clients have registered
  *   fleet_spaces.c which hosts have how many processes of each namespace
- *   fleet_store.c  what has changed, on its way to the store; loading */
+ *   fleet_store.c  what has changed, on its way to the store; loading
+ *   fleet_walk.c   the hosts of a part of it, one by one */
 #ifndef SERVER_FLEET_IN_H
 #define SERVER_FLEET_IN_H
 
@@ -16,7 +17,7 @@
 #include "base/map.h"
 #include "base/timers.h"
 #include "server/errands.h"
-#include "server/fleet.h"
+#include "server/fleet_index.h"
 #include "server/fleet_registry.h"
 #include "store/store_procs.h"
 
@@ -31,6 +32,7 @@ struct proc {
     struct fleet_proc pub; /* first: a fleet_proc of ours is a proc */
     int64_t told_wanted;   /* by the agent, whatever the view says for who was unregistered */
     int64_t booked_no;     /* fleet.bookings as of when its registration was last written anew */
+    struct share *share;   /* that it is counted in; NULL: it is not among its host's yet */
     bool is_dirty;         /* not yet as it is in the store */
     bool is_unbooked;      /* nor what is registered of it */
     bool is_told; /* by its agent, or by an operation: else it is registered, and no more */
@@ -40,8 +42,9 @@ struct proc {
 struct host {
     struct fleet_host pub; /* first: a fleet_host of ours is a host */
     struct fleet *fleet;
-    char *at;           /* "cloud:ip" */
-    struct arena texts; /* of pub */
+    struct business *business; /* that it is counted in */
+    char *at;                  /* "cloud:ip" */
+    struct arena texts;        /* of pub */
     char *digest;
     struct proc **procs; /* pub.procs, by namespace and name */
     size_t cap;
@@ -56,10 +59,9 @@ struct fleet {
     struct log *log;
     struct store *store;
     struct errands *errands;
-    struct host **hosts; /* by agent id */
-    size_t n, cap;
-    struct map by_id, by_at, by_number, texts, spaces;
-    struct business *businesses; /* by number */
+    struct roll all; /* hosts, 1 each */
+    struct map by_id, by_at, by_number, texts, spaces, shares;
+    struct business **businesses; /* by number */
     size_t n_businesses, businesses_cap;
     struct fleet_totals totals;
     TAILQ_HEAD(, host) dirty;
@@ -87,24 +89,15 @@ void procs_drop_pages(struct host *h);
 void procs_take_pages(struct host *h); /* they are all that there is */
 void procs_clear(struct host *h);
 void procs_count(struct host *h, int64_t by); /* all of them, in or out of the totals */
-
-/* fleet_business.c */
-void business_enter(struct fleet *f, int64_t biz_id); /* one host */
-void business_leave(struct fleet *f, int64_t biz_id);
-void businesses_free(struct fleet *f);
-
-/* fleet_spaces.c */
-void spaces_add(struct host *h, const char *space); /* it has one process more of it */
-void spaces_del(struct host *h, const char *space);
-
-/* fleet_registry.c */
-void registry_lay_over(const struct fleet_proc *facts, struct proc_view *view);
-void registry_keep(struct host *h); /* those that a snapshot lacks */
-void registry_look(struct host *h); /* whether its agent has to be told something */
-int registry_write(struct host *h); /* as write_host() */
-int registry_load(struct host *h, struct arena *a, struct err *err);
+void procs_enter(struct host *h);             /* the shares of its business */
+void procs_leave(struct host *h);             /* and out of them */
 
 /* fleet_store.c */
+struct loading {              /* page by page */
+    struct proc_all_ask from; /* hosts have the agent alone */
+    struct arena *arena;      /* of this page; `from` is in that of the one before */
+    struct list rows;
+};
 struct written { /* or on its way: the host may be gone when it comes back */
     struct fleet *fleet;
     const char *agent, *space, *name; /* no name: all it has */
@@ -116,5 +109,12 @@ int written_submit(struct written *w, struct store_call *c);
 void written_done(void *written, struct store_call *c); /* to be the call's `done` */
 bool fleet_is_full(const struct fleet *f);
 void fleet_flush(void *fleet);
+
+/* fleet_registry.c */
+void registry_lay_over(const struct fleet_proc *facts, struct proc_view *view);
+void registry_keep(struct host *h); /* those that a snapshot lacks */
+void registry_look(struct host *h); /* whether its agent has to be told something */
+int registry_write(struct host *h); /* as write_host() */
+int registry_load(struct fleet *f, struct loading *l, struct err *err);
 
 #endif

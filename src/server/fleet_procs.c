@@ -168,11 +168,41 @@ void proc_free(struct fleet *f, struct proc *p)
 /* Of a host that is not connected nobody knows what runs. */
 static void count(struct host *h, const struct proc *p, int64_t by)
 {
-    struct fleet_totals *t = &h->fleet->totals;
+    struct fleet_totals *const all[] = { &h->fleet->totals, &h->business->totals, &p->share->totals,
+                                         &p->share->key.space->totals };
+    int64_t running = h->pub.epoch && p->pub.view.status == PROC_RUNNING ? by : 0;
+    int64_t hosted = p->pub.view.hosted ? by : 0;
 
-    t->procs += by;
-    t->running += h->pub.epoch && p->pub.view.status == PROC_RUNNING ? by : 0;
-    t->hosted += p->pub.view.hosted ? by : 0;
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        all[i]->procs += by;
+        all[i]->running += running;
+        all[i]->hosted += hosted;
+    }
+}
+
+static void enter(struct host *h, struct proc *p)
+{
+    p->share = share_enter(h, p->pub.space);
+    count(h, p, 1);
+}
+
+static void leave(struct host *h, struct proc *p)
+{
+    count(h, p, -1);
+    share_leave(h, p->share);
+    p->share = NULL;
+}
+
+void procs_enter(struct host *h)
+{
+    for (size_t i = 0; i < h->pub.n_procs; i++)
+        enter(h, h->procs[i]);
+}
+
+void procs_leave(struct host *h)
+{
+    for (size_t i = 0; i < h->pub.n_procs; i++)
+        leave(h, h->procs[i]);
 }
 
 void procs_count(struct host *h, int64_t by)
@@ -228,14 +258,15 @@ void procs_put(struct host *h, struct proc *p)
 {
     size_t at = place_of(h, p->pub.space, p->pub.name);
 
-    count(h, p, 1);
     if (is_at(h, at, p->pub.space, p->pub.name)) {
+        p->share = h->procs[at]->share;
         count(h, h->procs[at], -1);
+        count(h, p, 1);
         proc_free(h->fleet, h->procs[at]);
         h->procs[at] = p;
         return;
     }
-    spaces_add(h, p->pub.space);
+    enter(h, p);
     grow(&h->procs, h->pub.n_procs, &h->cap);
     memmove(&h->procs[at + 1], &h->procs[at], (h->pub.n_procs - at) * sizeof(struct proc *));
     h->procs[at] = p;
@@ -249,8 +280,7 @@ void procs_del(struct host *h, const char *space, const char *name)
 
     if (!is_at(h, at, space, name))
         return;
-    count(h, h->procs[at], -1);
-    spaces_del(h, space);
+    leave(h, h->procs[at]);
     proc_free(h->fleet, h->procs[at]);
     h->pub.n_procs--;
     memmove(&h->procs[at], &h->procs[at + 1], (h->pub.n_procs - at) * sizeof(struct proc *));
@@ -258,11 +288,9 @@ void procs_del(struct host *h, const char *space, const char *name)
 
 void procs_clear(struct host *h)
 {
-    for (size_t i = 0; i < h->pub.n_procs; i++) {
-        count(h, h->procs[i], -1);
-        spaces_del(h, h->procs[i]->pub.space);
+    procs_leave(h);
+    for (size_t i = 0; i < h->pub.n_procs; i++)
         proc_free(h->fleet, h->procs[i]);
-    }
     free(h->procs);
     h->procs = NULL;
     h->pub.procs = NULL;
@@ -306,7 +334,26 @@ static void take_facts(struct host *h, struct proc **page)
     *page = p;
 }
 
-/* What came last of a process counts. */
+static void drop_unseen(struct host *h)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < h->pub.n_procs; i++) {
+        struct proc *p = h->procs[i];
+
+        if (p->is_seen) {
+            p->is_seen = false;
+            h->procs[kept++] = p;
+            continue;
+        }
+        leave(h, p);
+        proc_free(h->fleet, p);
+    }
+    h->pub.n_procs = kept;
+}
+
+/* What came last of a process counts.  Most are what was there before, and stay in their
+ * places. */
 void procs_take_pages(struct host *h)
 {
     struct proc **pages;
@@ -319,12 +366,10 @@ void procs_take_pages(struct host *h)
     n = h->n_pages;
     h->pages = NULL;
     forget_pages(h);
-    for (size_t i = 0; i < n; i++)
-        spaces_add(h, pages[i]->pub.space); /* so that none goes only to come again */
-    procs_clear(h);
     for (size_t i = 0; i < n; i++) {
+        pages[i]->is_seen = true;
         procs_put(h, pages[i]);
-        spaces_del(h, pages[i]->pub.space);
     }
+    drop_unseen(h);
     free(pages);
 }

@@ -178,6 +178,22 @@ void fleet_settle(struct fleet *f, const char *agent, const char *space, const c
     put_facts(h, space, name, &facts)->is_unbooked = true;
 }
 
+void fleet_forget(struct fleet *f, const char *agent, const char *space, const char *name,
+                  int64_t said_ms)
+{
+    struct host *h = host_find(f, agent);
+    const struct proc *p = h ? procs_find(h, space, name) : NULL;
+    struct leaving leaving = { 0 };
+
+    if (!p || p->pub.registry != FLEET_UNREGISTERED || p->pub.said_ms != said_ms)
+        return;
+    leaving_add(&leaving, 1, &(struct proc_ref_row){ agent, space, name });
+    procs_del(h, space, name);
+    h->is_replaced = true;
+    host_is_dirty(h);
+    leaving_go(&leaving, f);
+}
+
 /* ---- specs of operations */
 
 struct labels {
@@ -267,6 +283,14 @@ static void refuse(struct registering_target *t, int64_t code, const char *text)
     t->text = text;
 }
 
+/* Known by what an agent tells, as of a start that failed, and no more than that; one whose end
+ * is on its way to the agent is not any more. */
+static bool is_leftover(const struct proc *p)
+{
+    return p && !p->pub.view.hosted && p->pub.view.status != PROC_RUNNING &&
+           !(p->pub.registry == FLEET_UNREGISTERED && p->pub.is_behind);
+}
+
 /* Sets the target's code where it can not be. */
 static void judge(const struct registering *r, const struct host *h, struct registering_target *t)
 {
@@ -275,7 +299,7 @@ static void judge(const struct registering *r, const struct host *h, struct regi
 
     if (!h)
         refuse(t, CODE_OFFLINE, host_is_gone);
-    else if (r->kind == REGISTERING_END && !is_known)
+    else if (r->kind == REGISTERING_END && !is_known && !is_leftover(p))
         refuse(t, CODE_NOT_RUNNING, "process info not registered");
     else if (r->kind == REGISTERING_NEW && is_known)
         refuse(t, CODE_REGISTERED, is_registered);
@@ -521,25 +545,25 @@ int registry_write(struct host *h)
 }
 
 /* One that was unregistered, and that the agent has not got, is past. */
-int registry_load(struct host *h, struct arena *a, struct err *err)
+int registry_load(struct fleet *f, struct loading *l, struct err *err)
 {
-    struct list rows = { 0 };
     const struct registry_row *row;
     struct registry_del_ask past;
     struct proc_ref_row *refs;
 
-    if (store_sync(h->fleet->store, &store_registry_of, &(struct agent_row){ h->pub.agent_id }, a,
-                   &rows, err))
-        return err_wrap(err, "registry of %s", h->pub.agent_id);
-    row = rows.items;
-    refs = arena_alloc(a, rows.n * sizeof(*refs));
+    if (store_sync(f->store, &store_registry_all, &l->from, l->arena, &l->rows, err))
+        return err_wrap(err, "registry");
+    row = l->rows.items;
+    refs = arena_alloc(l->arena, l->rows.n * sizeof(*refs));
     past.refs = (struct list){ refs, 0 };
-    for (size_t i = 0; i < rows.n; i++) {
-        if (!apply(h, &row[i], 0))
-            refs[past.refs.n++] =
-                (struct proc_ref_row){ row[i].agent_id, row[i].space, row[i].name };
+    for (size_t i = 0; i < l->rows.n; i++) {
+        struct host *h = host_find(f, row[i].agent_id);
+
+        l->from.after = (struct proc_ref_row){ row[i].agent_id, row[i].space, row[i].name };
+        if (h && !apply(h, &row[i], 0))
+            refs[past.refs.n++] = l->from.after;
     }
-    if (past.refs.n && store_sync(h->fleet->store, &store_registry_del, &past, a, NULL, err))
-        return err_wrap(err, "registry of %s", h->pub.agent_id);
+    if (past.refs.n && store_sync(f->store, &store_registry_del, &past, l->arena, NULL, err))
+        return err_wrap(err, "registry");
     return 0;
 }

@@ -46,4 +46,8 @@ void fleet_on_behind(struct fleet *f, fleet_behind_fn *fn, void *arg); /* NULL: 
 void fleet_settle(struct fleet *f, const char *agent, const char *space, const char *name,
                   int64_t said_ms, const char *trouble);
 
+/* The agent knows nothing any more of what was unregistered then, and so neither do we. */
+void fleet_forget(struct fleet *f, const char *agent, const char *space, const char *name,
+                  int64_t said_ms);
+
 #endif

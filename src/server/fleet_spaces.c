@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fleet_spaces.c - see fleet_spaces.h. */
+/* fleet_spaces.c - see fleet_spaces.h: what is counted of each namespace, and its pages. */
 #include "server/fleet_spaces.h"
 
 #include <assert.h>
@@ -9,49 +9,16 @@
 #include "base/mem.h"
 #include "server/fleet_in.h"
 
-/* A host that has processes of the namespace. */
-struct place {
-    struct host *host;
-    size_t n;
-    size_t before; /* processes of the places before it, if it is among the reckoned */
-};
+/* ---- namespaces, and the shares that businesses have of them */
 
-/* Hosts come and go rarely, pages are asked for often: so the sums are made when they are
- * needed, and hold until something before them changes. */
-struct space {
-    struct place *places; /* by agent id */
-    size_t n, cap;
-    size_t reckoned; /* places whose sum is right: the first ones */
-    size_t total;
-    char name[];
-};
-
-/* ---- counting */
-
-static size_t place_of(const struct space *s, const char *agent_id)
+struct space *space_find(const struct fleet *f, const char *name)
 {
-    size_t low = 0, high = s->n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (strcmp(s->places[middle].host->pub.agent_id, agent_id) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static void doubt_from(struct space *s, size_t at)
-{
-    if (s->reckoned > at)
-        s->reckoned = at;
+    return map_find_str(&f->spaces, name);
 }
 
 static struct space *space_get(struct fleet *f, const char *name)
 {
-    struct space *s = map_find_str(&f->spaces, name);
+    struct space *s = space_find(f, name);
     size_t size = strlen(name) + 1;
 
     if (s)
@@ -62,96 +29,127 @@ static struct space *space_get(struct fleet *f, const char *name)
     return s;
 }
 
-static void add_place(struct space *s, size_t at, struct host *h)
+struct share *share_find(const struct fleet *f, struct space *s, int64_t biz_id)
 {
-    if (s->n == s->cap) {
-        s->cap = s->cap ? 2 * s->cap : 4;
-        s->places = xresize(s->places, s->cap * sizeof(*s->places));
-    }
-    memmove(&s->places[at + 1], &s->places[at], (s->n - at) * sizeof(*s->places));
-    s->places[at] = (struct place){ .host = h };
-    s->n++;
-    doubt_from(s, at);
+    const struct share_key key = { s, biz_id };
+
+    return map_find(&f->shares, (const char *)&key, sizeof(key));
 }
 
-static void drop_place(struct space *s, size_t at)
+static struct share *share_get(struct fleet *f, struct space *s, int64_t biz_id)
 {
-    memmove(&s->places[at], &s->places[at + 1], (s->n - at - 1) * sizeof(*s->places));
-    s->n--;
-    doubt_from(s, at);
+    struct share *share = share_find(f, s, biz_id);
+
+    if (share)
+        return share;
+    share = xalloc(sizeof(*share));
+    share->key = (struct share_key){ s, biz_id };
+    map_put(&f->shares, (const char *)&share->key, sizeof(share->key), share);
+    return share;
 }
 
-void spaces_add(struct host *h, const char *name)
+struct share *share_enter(struct host *h, const char *space)
 {
-    struct space *s = space_get(h->fleet, name);
-    size_t at = place_of(s, h->pub.agent_id);
+    struct space *s = space_get(h->fleet, space);
+    struct share *share = share_get(h->fleet, s, h->pub.biz_id);
 
-    if (at == s->n || s->places[at].host != h)
-        add_place(s, at, h);
-    s->places[at].n++;
-    s->total++;
-    doubt_from(s, at + 1);
+    roll_add(&s->roll, &h->pub, 1);
+    roll_add(&share->roll, &h->pub, 1);
+    return share;
 }
 
-void spaces_del(struct host *h, const char *name)
+static void share_free(struct fleet *f, struct share *share)
 {
-    struct space *s = map_find_str(&h->fleet->spaces, name);
-    size_t at = s ? place_of(s, h->pub.agent_id) : 0;
+    map_del(&f->shares, (const char *)&share->key, sizeof(share->key));
+    roll_free(&share->roll);
+    free(share);
+}
 
-    assert(s && at < s->n && s->places[at].host == h);
-    s->total--;
-    doubt_from(s, at + 1);
-    if (--s->places[at].n == 0)
-        drop_place(s, at);
-    if (s->total)
+void share_leave(struct host *h, struct share *share)
+{
+    struct space *s = share->key.space;
+
+    roll_sub(&s->roll, &h->pub, 1);
+    roll_sub(&share->roll, &h->pub, 1);
+    if (!share->roll.total)
+        share_free(h->fleet, share);
+    if (s->roll.total)
         return;
     map_del_str(&h->fleet->spaces, s->name);
-    free(s->places);
+    roll_free(&s->roll);
     free(s);
+}
+
+/* ---- sums */
+
+static void add_procs(struct fleet_totals *t, const struct fleet_totals *more)
+{
+    t->procs += more->procs;
+    t->running += more->running;
+    t->hosted += more->hosted;
+}
+
+static void add_hosts(struct fleet_totals *t, const struct fleet_totals *more)
+{
+    t->hosts += more->hosts;
+    t->online += more->online;
+}
+
+static void count_businesses(const struct fleet *f, const struct fleet_part *part,
+                             struct fleet_totals *t)
+{
+    for (size_t i = 0; i < part->n_businesses; i++) {
+        const struct business *b = business_find(f, part->businesses[i]);
+
+        if (!b)
+            continue;
+        add_hosts(t, &b->totals);
+        if (!part->has_spaces)
+            add_procs(t, &b->totals);
+    }
+}
+
+static void count_space(const struct fleet *f, const struct fleet_part *part, const char *name,
+                        struct fleet_totals *t)
+{
+    struct space *s = space_find(f, name);
+
+    if (s && !part->has_businesses)
+        add_procs(t, &s->totals);
+    for (size_t i = 0; s && part->has_businesses && i < part->n_businesses; i++) {
+        const struct share *share = share_find(f, s, part->businesses[i]);
+
+        if (share)
+            add_procs(t, &share->totals);
+    }
+}
+
+struct fleet_totals fleet_count(const struct fleet *f, const struct fleet_part *part)
+{
+    struct fleet_totals t = { 0 };
+
+    if (!part->has_businesses && !part->has_spaces)
+        return f->totals;
+    if (part->has_businesses)
+        count_businesses(f, part, &t);
+    else
+        add_hosts(&t, &f->totals);
+    for (size_t i = 0; part->has_spaces && i < part->n_spaces; i++)
+        count_space(f, part, part->spaces[i], &t);
+    return t;
 }
 
 /* ---- pages */
 
-/* The sums of all places up to the one that has the start-th process. */
-static void reckon(struct space *s, size_t start)
-{
-    struct place *p = s->places;
-
-    for (size_t i = s->reckoned; i < s->n; i++) {
-        p[i].before = i ? p[i - 1].before + p[i - 1].n : 0;
-        s->reckoned = i + 1;
-        if (p[i].before > start)
-            return;
-    }
-}
-
-/* The place that has the start-th process, of which there is one. */
-static size_t find_start(struct space *s, size_t start)
-{
-    size_t low = 0, high;
-
-    reckon(s, start);
-    high = s->reckoned;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-
-        if (s->places[middle].before <= start)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Where a host's processes of a namespace begin. */
-static size_t first_of(const struct host *h, const char *space)
+static size_t first_of(const struct fleet_host *h, const char *space)
 {
-    size_t low = 0, high = h->pub.n_procs;
+    size_t low = 0, high = h->n_procs;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (strcmp(h->procs[middle]->pub.space, space) < 0)
+        if (strcmp(h->procs[middle]->space, space) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -159,63 +157,50 @@ static size_t first_of(const struct host *h, const char *space)
     return low;
 }
 
-static void take(const struct space *s, const struct place *p, size_t skip, size_t most,
-                 struct fleet_hit *hits, size_t *n)
-{
-    size_t first = first_of(p->host, s->name);
+struct filling {
+    const struct fleet_page *ask;
+    struct fleet_hit *hits;
+    size_t n, total; /* total: of the rolls that were taken */
+};
 
-    for (size_t i = skip; i < p->n && *n < most; i++)
-        hits[(*n)++] = (struct fleet_hit){ &p->host->pub, &p->host->procs[first + i]->pub };
+static void take_host(struct filling *f, const struct roll_entry *e, size_t skip)
+{
+    size_t first = first_of(e->host, f->ask->space);
+
+    for (size_t i = skip; i < e->count && f->n < f->ask->most; i++)
+        f->hits[f->n++] = (struct fleet_hit){ e->host, e->host->procs[first + i] };
 }
 
-static size_t page_of_all(struct space *s, const struct fleet_page *ask, struct fleet_hit *hits,
-                          size_t *n)
+/* What is behind those that were taken before. */
+static void take_roll(struct filling *f, const struct roll *r)
 {
-    size_t at, skip;
+    size_t before = f->total, start = f->ask->start > before ? f->ask->start - before : 0, skip;
+    struct roll_place p;
 
-    if (ask->start >= s->total)
-        return s->total;
-    at = find_start(s, ask->start);
-    skip = ask->start - s->places[at].before;
-    for (; at < s->n && *n < ask->most; at++, skip = 0)
-        take(s, &s->places[at], skip, ask->most, hits, n);
-    return s->total;
-}
-
-static size_t page_of_some(const struct space *s, const struct fleet_page *ask,
-                           struct fleet_hit *hits, size_t *n)
-{
-    size_t total = 0;
-
-    for (size_t at = 0; at < s->n; at++) {
-        const struct place *p = &s->places[at];
-
-        if (!ask->counts(ask->arg, &p->host->pub))
-            continue;
-        if (total + p->n > ask->start && *n < ask->most)
-            take(s, p, ask->start > total ? ask->start - total : 0, ask->most, hits, n);
-        total += p->n;
-    }
-    return total;
+    f->total += r->total;
+    if (start >= r->total || f->n == f->ask->most)
+        return;
+    p = roll_find(r, start, &skip);
+    for (const struct roll_entry *e; f->n < f->ask->most && (e = roll_at(r, p));
+         p = roll_next(r, p), skip = 0)
+        take_host(f, e, skip);
 }
 
 size_t fleet_page(const struct fleet *f, const struct fleet_page *ask, struct fleet_hit *hits,
                   size_t *ret_n)
 {
-    struct space *s = map_find_str(&f->spaces, ask->space);
+    struct filling filling = { .ask = ask, .hits = hits };
+    struct space *s = space_find(f, ask->space);
+    const struct fleet_part *part = ask->part;
 
-    *ret_n = 0;
-    if (!s)
-        return 0;
-    return ask->counts ? page_of_some(s, ask, hits, ret_n) : page_of_all(s, ask, hits, ret_n);
-}
+    if (s && !(part && part->has_businesses))
+        take_roll(&filling, &s->roll);
+    for (size_t i = 0; s && part && part->has_businesses && i < part->n_businesses; i++) {
+        const struct share *share = share_find(f, s, part->businesses[i]);
 
-const struct fleet_host *fleet_next_in(const struct fleet *f, const char *space, const char *after)
-{
-    const struct space *s = map_find_str(&f->spaces, space);
-    size_t at = s ? place_of(s, after) : 0;
-
-    if (s && at < s->n && !strcmp(s->places[at].host->pub.agent_id, after))
-        at++;
-    return s && at < s->n ? &s->places[at].host->pub : NULL;
+        if (share)
+            take_roll(&filling, &share->roll);
+    }
+    *ret_n = filling.n;
+    return filling.total;
 }

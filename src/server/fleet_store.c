@@ -6,6 +6,7 @@
  * process.  What fails is dirty again, and written as it is by then. */
 #include <string.h>
 
+#include "base/mem.h"
 #include "server/fleet_in.h"
 
 enum { FLUSH_MS = 100, RETRY_MS = 1000, CALLS_MAX = 512, PAGE = 1000 };
@@ -232,77 +233,80 @@ void fleet_flush(void *arg)
 
 /* ---- Loading. */
 
-static int load_procs(struct fleet *f, const char *agent, struct arena *a, struct err *err)
+static int load_hosts(struct fleet *f, struct loading *l, struct err *err)
 {
-    struct host *h = host_find(f, agent);
-    struct list rows = { 0 };
-    const struct proc_row *row;
-
-    if (store_sync(f->store, &store_proc_of, &(struct agent_row){ agent }, a, &rows, err))
-        return err_wrap(err, "processes of %s", agent);
-    row = rows.items;
-    for (size_t i = 0; i < rows.n; i++) {
-        struct proc_view view;
-        struct proc *p;
-
-        fill_view(&row[i], a, &view);
-        p = proc_new(f, &view,
-                     &(struct fleet_proc){ .labels = row[i].labels, .spec = row[i].spec });
-        p->is_told = true;
-        procs_put(h, p);
-    }
-    return registry_load(h, a, err);
-}
-
-static int load_hosts(struct fleet *f, struct store_page *page, struct arena *a, struct list *rows,
-                      struct err *err)
-{
+    const struct store_page page = { l->from.after.agent_id, l->from.limit };
     const struct host_row *row;
 
-    if (store_sync(f->store, &store_host_list, page, a, rows, err))
+    if (store_sync(f->store, &store_host_list, &page, l->arena, &l->rows, err))
         return err_wrap(err, "hosts");
-    row = rows->items;
-    for (size_t i = 0; i < rows->n; i++) {
+    row = l->rows.items;
+    for (size_t i = 0; i < l->rows.n; i++) {
         fleet_put_host(f, &row[i]);
-        if (load_procs(f, row[i].agent_id, a, err))
-            return -1;
-        page->after = row[i].agent_id;
+        l->from.after.agent_id = row[i].agent_id;
+    }
+    return 0;
+}
+
+static void load_proc(struct host *h, const struct proc_row *row, struct arena *a)
+{
+    struct proc_view view;
+    struct proc *p;
+
+    fill_view(row, a, &view);
+    p = proc_new(h->fleet, &view, &(struct fleet_proc){ .labels = row->labels, .spec = row->spec });
+    p->is_told = true;
+    procs_put(h, p);
+}
+
+static int load_procs(struct fleet *f, struct loading *l, struct err *err)
+{
+    const struct proc_row *row;
+
+    if (store_sync(f->store, &store_proc_all, &l->from, l->arena, &l->rows, err))
+        return err_wrap(err, "processes");
+    row = l->rows.items;
+    for (size_t i = 0; i < l->rows.n; i++) {
+        struct host *h = host_find(f, row[i].agent_id);
+
+        if (h)
+            load_proc(h, &row[i], l->arena);
+        l->from.after = (struct proc_ref_row){ row[i].agent_id, row[i].space, row[i].name };
     }
     return 0;
 }
 
 /* Nobody is connected when we start.  A session that is open was so when we died. */
-static int load_sessions(struct fleet *f, struct store_page *page, struct arena *a,
-                         struct list *rows, struct err *err)
+static int load_sessions(struct fleet *f, struct loading *l, struct err *err)
 {
+    const struct store_page page = { l->from.after.agent_id, l->from.limit };
     const struct session_row *row;
 
-    if (store_sync(f->store, &store_session_list, page, a, rows, err))
+    if (store_sync(f->store, &store_session_list, &page, l->arena, &l->rows, err))
         return err_wrap(err, "sessions");
-    row = rows->items;
-    for (size_t i = 0; i < rows->n; i++) {
+    row = l->rows.items;
+    for (size_t i = 0; i < l->rows.n; i++) {
         struct host *h = host_find(f, row[i].agent_id);
 
         if (h)
             h->pub.since_ms = row[i].is_open ? clock_wall_ms(loop_clock(f->loop)) : row[i].since_ms;
-        page->after = row[i].agent_id;
+        l->from.after.agent_id = row[i].agent_id;
     }
     return 0;
 }
 
-typedef int load_fn(struct fleet *f, struct store_page *page, struct arena *a, struct list *rows,
-                    struct err *err);
+typedef int load_fn(struct fleet *f, struct loading *l, struct err *err);
 
 static int load_pages(struct fleet *f, load_fn *load, struct err *err)
 {
-    struct store_page page = { "", PAGE };
-    struct arena arenas[2] = { { 0 }, { 0 } }; /* page.after is in the one before */
-    struct list rows = { NULL, PAGE };
+    struct loading l = { .from = { { "", "", "" }, PAGE }, .rows = { NULL, PAGE } };
+    struct arena arenas[2] = { { 0 }, { 0 } };
     int result = 0;
 
-    for (int i = 0; result == 0 && rows.n == PAGE; i = !i) {
+    for (int i = 0; result == 0 && l.rows.n == PAGE; i = !i) {
         arena_free(&arenas[i]);
-        result = load(f, &page, &arenas[i], &rows, err);
+        l.arena = &arenas[i];
+        result = load(f, &l, err);
     }
     arena_free(&arenas[0]);
     arena_free(&arenas[1]);
@@ -311,7 +315,11 @@ static int load_pages(struct fleet *f, load_fn *load, struct err *err)
 
 int fleet_load(struct fleet *f, struct err *err)
 {
-    if (load_pages(f, load_hosts, err) || load_pages(f, load_sessions, err))
-        return err_wrap(err, "load the fleet");
+    static load_fn *const loads[] = { load_hosts, load_procs, registry_load, load_sessions };
+
+    for (size_t i = 0; i < ARRAY_LEN(loads); i++) {
+        if (load_pages(f, loads[i], err))
+            return err_wrap(err, "load the fleet");
+    }
     return 0;
 }

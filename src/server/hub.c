@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "server/hub_copy.h"
 #include "server/hub_in.h"
+#include "server/hub_turns.h"
 
 struct hub *hub_new(const struct hub_hands *hands, void *arg, int64_t now_ms)
 {
@@ -16,6 +17,7 @@ struct hub *hub_new(const struct hub_hands *hands, void *arg, int64_t now_ms)
     h->hands = hands;
     h->arg = arg;
     h->now_ms = h->started_ms = now_ms;
+    turns_init(h);
     return h;
 }
 
@@ -23,6 +25,7 @@ static void free_task(struct task *t)
 {
     for (size_t i = 0; i < t->n; i++)
         item_stop(&t->items[i]);
+    turns_app_done(t);
     arena_free(&t->arena);
     free(t->id);
     free(t);
@@ -40,13 +43,20 @@ void hub_free(struct hub *h)
         struct agent *a = e->value;
 
         timers_stop(&h->timers, &a->away);
+        timers_stop(&h->timers, &a->silence);
         free(a->id);
         free(a);
     }
     map_free(&h->tasks);
     map_free(&h->agents);
+    map_free(&h->apps);
     timers_free(&h->timers);
     free(h);
+}
+
+void hub_set_limits(struct hub *h, const struct hub_limits *limits)
+{
+    h->limits = *limits;
 }
 
 /* ---- agents */
@@ -76,7 +86,9 @@ static struct agent *agent_of(struct hub *h, const char *id)
     a->hub = h;
     a->id = xstrdup(id);
     TAILQ_INIT(&a->open);
+    TAILQ_INIT(&a->lanes);
     timer_init(&a->away, on_away, a);
+    timer_init(&a->silence, turns_on_silence, a);
     a->is_away = window_ms <= 0;
     if (!a->is_away)
         timers_set(&h->timers, &a->away, h->now_ms + window_ms);
@@ -110,11 +122,13 @@ void hub_on_session(struct hub *h, const char *id, int64_t epoch, int64_t now_ms
     a->epoch = epoch;
     a->is_away = false;
     timers_stop(&h->timers, &a->away);
+    turns_reset(a);
     TAILQ_FOREACH(item, &a->open, link)
     {
         if (item_is_open(item))
-            item_send(item); /* what was taken too: its result may have been lost with us */
+            turns_add(item); /* what was taken too: its result may have been lost with us */
     }
+    turns_take(h, false);
 }
 
 void hub_on_session_end(struct hub *h, const char *id, int64_t epoch, int64_t now_ms)
@@ -125,6 +139,7 @@ void hub_on_session_end(struct hub *h, const char *id, int64_t epoch, int64_t no
     if (!a || a->epoch != epoch)
         return;
     a->epoch = 0;
+    turns_reset(a);
     timers_set(&h->timers, &a->away, now_ms + HUB_OFFLINE_MS);
 }
 
@@ -179,6 +194,7 @@ static struct task *add_task(struct hub *h, const struct hub_task *from, bool is
     t->id = xstrdup(from->id);
     t->n = from->items.n;
     t->is_cancelled = from->is_cancelled;
+    turns_app(t, from->app ? from->app : "");
     t->items = arena_alloc(&t->arena, t->n * sizeof(*t->items));
     t->shown = arena_alloc(&t->arena, t->n * sizeof(*t->shown));
     for (size_t i = 0; i < t->n; i++) {
@@ -204,18 +220,30 @@ static void dispatch_all(struct task *t)
     t->is_stored = true;
     for (size_t i = 0; i < t->n; i++)
         item_dispatch(&t->items[i]);
+    turns_take(t->hub, false);
 }
 
-/* One that had ended before a restart may have a twin that had not. */
-static void end_as_before(struct item *item)
+/* Of those that are one thing to do some may have ended before a restart, the first of them or
+ * not, and others not: what was stored stands for all. */
+static void end_as_before(struct item *first)
 {
-    if (item->state != ITEM_ENDED || item->is_twin)
+    const struct item *ended = first;
+    struct message_result r;
+
+    while (ended && ended->state != ITEM_ENDED)
+        ended = ended->twins;
+    if (first->is_twin || !ended)
         return;
-    item->result = (struct message_result){ .task = item->task->id,
-                                            .code = item->pub->code,
-                                            .text = item->pub->text,
-                                            .view = item->pub->view };
-    item_end_twins(item);
+    r = (struct message_result){ .task = first->task->id,
+                                 .code = ended->pub->code,
+                                 .text = ended->pub->text,
+                                 .view = ended->pub->view };
+    if (first->state != ITEM_ENDED) {
+        item_end(first, &r);
+        return;
+    }
+    first->result = r;
+    item_end_twins(first);
 }
 
 void hub_load(struct hub *h, const struct hub_task *task, int64_t now_ms)
@@ -248,7 +276,7 @@ void hub_operate(struct hub *h, const struct hub_task *task, int64_t now_ms)
     h->now_ms = now_ms;
     t = add_task(h, task, false);
     end_offline(t);
-    h->hands->store_task(h->arg, &(struct hub_task){ t->id, { t->shown, t->n }, false });
+    h->hands->store_task(h->arg, &(struct hub_task){ t->id, { t->shown, t->n }, false, task->app });
 }
 
 void hub_cancel(struct hub *h, const char *id, int64_t now_ms)
@@ -309,14 +337,14 @@ void hub_on_result_stored(struct hub *h, const char *task, int64_t n,
 /* ---- what agents say */
 
 /* A result of what has ended, or is not known any more, is not needed: saying so
- * lets the agent forget it. */
+ * lets the agent forget it.  For a twin no agent was ever asked. */
 static void on_result(struct hub *h, struct agent *a, const struct message_result *m)
 {
     struct item *item = find_item(h, m->task, m->item);
 
     if (!item || item->state == ITEM_ENDED)
         say_stored(h, a, m->task, m->item);
-    else if (item->agent != a || !item_is_open(item))
+    else if (item->agent != a || item->is_twin || !item_is_open(item))
         return;
     else if (m->code == CODE_WAITING) /* nobody would ever see that it has ended */
         item_end_by_us(item, CODE_SYSTEM, "the agent gave 115 as its result, which is none");
@@ -330,6 +358,7 @@ static void on_taken(struct hub *h, struct agent *a, const struct message_ref *m
 
     if (!item || item->agent != a || item->state != ITEM_SENT)
         return;
+    turns_answer(item);
     item->state = ITEM_TAKEN;
     timers_stop(&h->timers, &item->resend);
 }
@@ -342,6 +371,7 @@ void hub_on_message(struct hub *h, const char *agent, int64_t epoch, unsigned ty
     h->now_ms = now_ms;
     if (!a || a->epoch != epoch)
         return; /* of a session that is over */
+    turns_heard(a);
     if (type == MESSAGE_RESULT)
         on_result(h, a, message);
     else if (type == MESSAGE_TAKEN)
@@ -356,11 +386,12 @@ void hub_on_time(struct hub *h, int64_t now_ms)
     h->now_ms = now_ms;
     while ((t = timers_take(&h->timers, now_ms, seq)))
         t->fn(t->arg);
+    turns_take(h, true);
 }
 
 int64_t hub_next_ms(const struct hub *h)
 {
-    return timers_next_ms(&h->timers);
+    return turns_wait(h) ? h->now_ms : timers_next_ms(&h->timers);
 }
 
 const struct hub_item *hub_find(const struct hub *h, const char *task, size_t *ret_n)

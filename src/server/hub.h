@@ -9,6 +9,9 @@
  *   - a task and all its items are stored before its id is given to anyone;
  *   - every item ends, with a result of the agent or of ours, by its deadline;
  *   - a result is shown when it is stored, and never changes after that;
+ *   - nobody waits for what others have asked: apps take turns, and so do an app's tasks, within
+ *     limits (struct hub_limits); what waits for its turn waits within its deadline;
+ *   - items of one process go to its agent in the order in which they were accepted;
  *   - items of one task with the same agent, process, operation and spec (one agent that
  *     was named in two ways) are run once, and each ends with what came of it;
  *   - an item of a task that was cancelled ends with 826 if nothing of it was begun: at once
@@ -30,6 +33,14 @@ struct hub;
 
 enum { HUB_OFFLINE_MS = 10 * 1000, HUB_GRACE_MS = 30 * 1000 };
 
+/* Of what agents were sent.  An app that has nothing on the way may send one in any case. */
+enum { HUB_PER_AGENT = 500, HUB_TOTAL = 4000 };
+struct hub_limits {
+    size_t per_agent; /* items that an agent has to do */
+    size_t total;     /* items that no agent has answered yet, neither that it has them nor more;
+                       * of agents that are silent for a second none count */
+};
+
 /* One target of one operation, as it is asked for and as it is stored. */
 struct hub_item {
     const char *agent; /* NULL: no such host */
@@ -48,6 +59,7 @@ struct hub_task {
     const char *id;
     struct list items; /* struct hub_item */
     bool is_cancelled; /* before a restart */
+    const char *app;   /* who takes turns with others; NULL is as good as "" */
 };
 
 struct hub_hands {
@@ -64,6 +76,7 @@ struct hub_hands {
 
 struct hub *hub_new(const struct hub_hands *hands, void *arg, int64_t now_ms);
 void hub_free(struct hub *h);
+void hub_set_limits(struct hub *h, const struct hub_limits *limits);
 
 /* A task of before the start, that has not ended. */
 void hub_load(struct hub *h, const struct hub_task *task, int64_t now_ms);
@@ -83,6 +96,7 @@ void hub_on_session_end(struct hub *h, const char *agent, int64_t epoch, int64_t
 void hub_on_message(struct hub *h, const char *agent, int64_t epoch, unsigned type,
                     const void *message, int64_t now_ms);
 void hub_on_time(struct hub *h, int64_t now_ms);
+/* The past: there is something to send, and hub_on_time() sends the next slice of it. */
 int64_t hub_next_ms(const struct hub *h);
 
 /* The task's items as they stand, n of them; NULL if it is not in memory, or not stored. */

@@ -3,6 +3,7 @@
  *
  *   hub.c        tasks, agents, what is told to the hub
  *   hub_items.c  one item: on its way to the agent, and its end
+ *   hub_turns.h  whose item is sent next
  *   hub_copy.c   items copied into a task's memory */
 #ifndef SERVER_HUB_IN_H
 #define SERVER_HUB_IN_H
@@ -24,6 +25,9 @@ enum item_state {
 
 struct agent;
 struct task;
+struct app;
+struct lane;
+struct share;
 
 struct item {
     struct hub_item *pub; /* as it is shown */
@@ -36,6 +40,9 @@ struct item {
     struct message_result result; /* ITEM_STORING: what is being stored */
     struct timer resend, deadline;
     TAILQ_ENTRY(item) link; /* of the agent's open items */
+    struct lane *lane;      /* it waits for its turn; and its place there */
+    TAILQ_ENTRY(item) in_lane;
+    bool is_sent, is_unanswered; /* in this session; and nothing is heard of it */
 };
 
 struct task {
@@ -47,6 +54,10 @@ struct task {
     size_t n, open;
     bool is_stored;
     bool is_cancelled; /* its agents are told so, in place of what to do */
+    struct app *app;
+    uint64_t seq;                 /* later ones have higher ones */
+    TAILQ_HEAD(, lane) ready;     /* what may be sent; if there is any, the task is */
+    TAILQ_ENTRY(task) ready_link; /* among its app's ready ones */
 };
 
 struct agent {
@@ -56,6 +67,12 @@ struct agent {
     struct timer away;
     bool is_away; /* for long enough */
     TAILQ_HEAD(, item) open;
+    TAILQ_HEAD(lanes, lane) lanes;
+    size_t n_sent, unanswered; /* items on the way, in this session */
+    struct share *shares;      /* of apps in those */
+    bool is_silent;
+    int64_t heard_ms;
+    struct timer silence;
 };
 
 struct hub {
@@ -63,7 +80,12 @@ struct hub {
     void *arg;
     int64_t now_ms, started_ms;
     struct timers timers;
-    struct map tasks, agents;
+    struct map tasks, agents, apps;
+    struct hub_limits limits;
+    TAILQ_HEAD(, app) ready;
+    size_t unanswered, slice; /* slice: what may still be sent in this turn of the loop, */
+    int64_t slice_ms;         /* which began then */
+    uint64_t last_seq;
 };
 
 /* hub_items.c */

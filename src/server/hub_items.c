@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hub_items.c - one item: on its way to the agent, and its end.  See hub_in.h. */
 #include "link/cancel.h"
-#include "server/hub_in.h"
+#include "server/hub_turns.h"
 
 enum { RESEND_MS = 5000 };
 
@@ -19,6 +19,7 @@ void item_stop(struct item *item)
 {
     timers_stop(&item->task->hub->timers, &item->resend);
     timers_stop(&item->task->hub->timers, &item->deadline);
+    turns_drop(item);
     if (item_is_listed(item))
         TAILQ_REMOVE(&item->agent->open, item, link);
 }
@@ -62,6 +63,7 @@ void item_end(struct item *item, const struct message_result *result)
 
     timers_stop(&h->timers, &item->resend);
     timers_stop(&h->timers, &item->deadline);
+    turns_drop(item);
     keep_result(item, result);
     store_result(item);
     item_end_twins(item);
@@ -161,15 +163,17 @@ void item_cancel(struct item *item)
         return;
     }
     item->state = ITEM_SENT;
-    if (item->agent->epoch)
+    if (item->is_sent)
         item_send(item);
+    else if (item->agent->epoch && !item->lane)
+        turns_add(item);
 }
 
 static void on_resend(void *arg)
 {
     struct item *item = arg;
 
-    if (item_is_open(item) && item->state != ITEM_TAKEN && item->agent->epoch)
+    if (item_is_open(item) && item->state != ITEM_TAKEN && item->is_sent)
         item_send(item);
 }
 
@@ -203,7 +207,7 @@ void item_dispatch(struct item *item)
     else if (why)
         item_end_by_us(item, CODE_OFFLINE, why);
     else if (item->agent->epoch)
-        item_send(item);
+        turns_add(item);
 }
 
 void item_init(struct item *item)

@@ -95,6 +95,7 @@ static int fill(const struct push *u, const struct fleet_proc *proc, struct aren
     ret->meta.space = u->space;
     ret->meta.name = u->name;
     ret->only_if_hosted = u->op == PROC_OP_HOST;
+    ret->forgets = u->op == PROC_OP_UNHOST;
     if (u->op != PROC_OP_HOST)
         return 0;
     return shape_read(&proc_spec_shape, proc->spec, strlen(proc->spec), 0, a, &ret->spec, err);
@@ -195,11 +196,22 @@ static bool is_for_now(int64_t code)
            code == CODE_TIMEOUT || code == CODE_LOCKED || code == CODE_CANCELLED;
 }
 
+/* It was unregistered, and its agent knows nothing of it any more; a view without a name says
+ * nothing. */
+static bool has_gone(const struct push *u, const struct proc_view *v)
+{
+    return u->op == PROC_OP_UNHOST && v->name && !strcmp(v->name, u->name) &&
+           v->wanted == PROC_UNREGISTERED && !v->hosted && v->status != PROC_RUNNING;
+}
+
 static void on_result(struct push *u, const struct message_result *m)
 {
     struct pushes *p = u->all;
 
-    if (m->code == CODE_OK) {
+    if (m->code == CODE_OK && has_gone(u, &m->view)) {
+        fleet_forget(p->fleet, u->agent, u->space, u->name, u->said_ms);
+        drop(u);
+    } else if (m->code == CODE_OK) {
         fleet_settle(p->fleet, u->agent, u->space, u->name, u->said_ms, NULL);
         drop(u);
     } else if (m->code == CODE_NOT_REGISTERED) {
@@ -268,4 +280,9 @@ void pushes_free(struct pushes *p)
     map_free(&p->by_id);
     map_free(&p->by_key);
     free(p);
+}
+
+int64_t pushes_waiting(const struct pushes *p)
+{
+    return p->n_out;
 }

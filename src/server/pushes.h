@@ -34,4 +34,6 @@ void pushes_free(struct pushes *p); /* NULL is fine */
 bool pushes_on_message(struct pushes *p, const char *agent, int64_t epoch, unsigned type,
                        const void *message);
 
+int64_t pushes_waiting(const struct pushes *p); /* that are not done yet */
+
 #endif

@@ -3,6 +3,8 @@
 #include "server/settings.h"
 
 #include "base/log.h"
+#include "server/hub.h"
+#include "wire/far.h"
 #include "wire/http.h"
 
 #define AT(member) .offset = offsetof(struct server_settings, member)
@@ -45,6 +47,8 @@ static const struct field link_fields[] = {
       .doc = "address agents connect to, always with TLS; `:7021` is all addresses" },
     { "ping_seconds", .type = FIELD_INT, IN(link, ping_s), .min = 1, .max = 3600, .fallback = 5,
       .doc = "time between two pings; an agent that is silent for three is gone" },
+    { "threads", .type = FIELD_INT, IN(link, threads), .max = FAR_THREADS_MAX,
+      .doc = "threads for the sockets and the TLS of agents; 0: the one that does all else does that too" },
     { 0 },
 };
 static const struct shape link_shape = { "link", sizeof(((struct server_settings *)0)->link), link_fields };
@@ -72,6 +76,24 @@ static const struct field audit_fields[] = {
     { 0 },
 };
 static const struct shape audit_shape = { "audit", sizeof(((struct server_settings *)0)->audit), audit_fields };
+
+static const struct field tasks_fields[] = {
+    { "days", .type = FIELD_INT, IN(tasks, days), .min = 1, .max = 3650, .fallback = 7,
+      .doc = "how long tasks that have ended, and their results, are kept" },
+    { 0 },
+};
+static const struct shape tasks_shape = { "tasks", sizeof(((struct server_settings *)0)->tasks), tasks_fields };
+
+static const struct field dispatch_fields[] = {
+    { "per_agent", .type = FIELD_INT, IN(dispatch, per_agent), .min = 1, .max = 1000 * 1000, .fallback = HUB_PER_AGENT,
+      .doc = "most operations that one agent has to do at one time; the others wait here, within their deadlines" },
+    { "total", .type = FIELD_INT, IN(dispatch, total), .min = 1, .max = 1000 * 1000, .fallback = HUB_TOTAL,
+      .doc = "most that agents were sent and have not answered yet, neither that they have them nor with a result; those "
+             "of agents that are silent for a second are not counted" },
+    { 0 },
+};
+static const struct shape dispatch_shape = { "dispatch", sizeof(((struct server_settings *)0)->dispatch),
+                                             dispatch_fields };
 
 static const struct enum_name levels[] = {
     { LOG_ERROR, "error" }, { LOG_WARN, "warn" }, { LOG_INFO, "info" }, { LOG_DEBUG, "debug" }, { 0 },
@@ -124,6 +146,9 @@ static const struct field fields[] = {
     { "link", .type = FIELD_OBJ, AT(link), .sub = &link_shape, .doc = "the agents' way in" },
     { "events", .type = FIELD_OBJ, AT(events), .sub = &events_shape, .doc = "what happened on hosts" },
     { "tls", .type = FIELD_OBJ, AT(tls), .sub = &tls_shape, .doc = "encryption of the API" },
+    { "tasks", .type = FIELD_OBJ, AT(tasks), .sub = &tasks_shape, .doc = "what was asked of hosts" },
+    { "dispatch", .type = FIELD_OBJ, AT(dispatch), .sub = &dispatch_shape,
+      .doc = "how operations go to agents: apps take turns, and one that has nothing on the way never waits for these" },
     { "audit", .type = FIELD_OBJ, AT(audit), .sub = &audit_shape, .doc = "who has changed what (`/v1/audit`)" },
     { "log", .type = FIELD_OBJ, AT(log), .sub = &log_shape, .doc = "what is written down" },
     { "http", .type = FIELD_OBJ, AT(http), .sub = &http_shape, .doc = "what clients may take" },

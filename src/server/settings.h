@@ -25,7 +25,7 @@ struct server_settings {
     } tls;
     struct {
         const char *listen;
-        int64_t ping_s;
+        int64_t ping_s, threads;
     } link;
     struct {
         const char *file;
@@ -33,7 +33,10 @@ struct server_settings {
     } log;
     struct {
         int64_t days;
-    } audit;
+    } audit, tasks;
+    struct {
+        int64_t per_agent, total;
+    } dispatch;
     struct {
         const char *file;
         int64_t days, max_rows, host_burst, host_per_minute, lost_s;

@@ -12,6 +12,7 @@
 
 #include "server/errands.h"
 #include "server/hub.h"
+#include "server/task_counts.h"
 #include "server/task_live.h"
 
 /* Something that goes to the store in batches, one at a time. */
@@ -31,15 +32,22 @@ struct tasks {
     struct errands *errands;
     struct hub *hub;
     struct map by_id, by_no, peers;
-    struct map by_digest, keys; /* task_join.h */
+    struct map by_digest, keys, coming; /* task_join.h */
     struct outbox results, claims;
-    struct live_items waiting, parked; /* parked: until a claim, or time, helps */
+    TAILQ_HEAD(, live) waiting; /* with results to be stored: they take turns */
+    struct live_items parked;   /* until a claim, or time, helps */
     struct timer unpark;
     TAILQ_HEAD(, peer) claiming;
     struct store_call *creating; /* while the hub is asked to operate, */
     struct live *cancelling;     /* and to cancel */
     struct timer wake, prune;
     int64_t counter, n_open;
+    struct task_counts counts;
+    TAILQ_HEAD(, live) ended;          /* the oldest first */
+    size_t n_items, n_items_ended;     /* in memory; of those that have ended */
+    size_t open_max, ended_max;        /* items in memory of tasks that have not ended; that have */
+    int64_t days;                      /* that they are kept in the store, */
+    const struct retention *retention; /* by this time */
 };
 
 /* tasks.c */

@@ -6,13 +6,24 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/task.h"
+#include "server/task_coming.h"
 #include "server/task_in.h"
+
+/* Agents that a process is coming to. */
+struct coming {
+    TAILQ_HEAD(, join_key) keys; /* in the order in which it was asked for; never empty */
+    size_t n, len;
+    char text[]; /* namespace and name, as a key ends */
+};
 
 /* A process of an agent, while an open task is about it. */
 struct join_key {
-    struct live *last; /* the latest task; the ones before it are overtaken */
+    struct live *last;     /* the latest task; the ones before it are overtaken */
+    struct coming *coming; /* NULL: no task of these makes it known */
+    TAILQ_ENTRY(join_key) link;
     size_t refs, len;
-    char text[];
+    char text[]; /* the agent comes first */
 };
 
 static void add_text(struct buf *b, const char *text)
@@ -77,17 +88,91 @@ static void overtake(struct live *live, struct live_item *item, const struct buf
     item->key->last = live;
 }
 
+static void write_key(struct buf *to, const char *agent, const char *space, const char *name)
+{
+    buf_truncate(to, 0);
+    add_text(to, agent);
+    add_text(to, space);
+    add_text(to, name);
+}
+
+/* ---- what tasks are to make known */
+
+static void come(struct tasks *t, struct join_key *k)
+{
+    size_t skip = strlen(k->text) + 1, len = k->len - skip;
+
+    k->coming = map_find(&t->coming, k->text + skip, len);
+    if (!k->coming) {
+        k->coming = xalloc(sizeof(*k->coming) + len);
+        TAILQ_INIT(&k->coming->keys);
+        k->coming->len = len;
+        memcpy(k->coming->text, k->text + skip, len);
+        map_put(&t->coming, k->coming->text, len, k->coming);
+    }
+    TAILQ_INSERT_TAIL(&k->coming->keys, k, link);
+    k->coming->n++;
+}
+
+static void come_no_more(struct tasks *t, struct join_key *k)
+{
+    struct coming *c = k->coming;
+
+    TAILQ_REMOVE(&c->keys, k, link);
+    if (--c->n)
+        return;
+    map_del(&t->coming, c->text, c->len);
+    free(c);
+}
+
+/* One that was refused is not, nor one of no agent. */
+static bool is_to_come(const struct task_item_row *row)
+{
+    return *row->agent_id && row->state != STORE_ITEM_DONE && task_makes_known(row->op);
+}
+
+bool tasks_is_coming(const struct tasks *t, const char *agent, const char *space, const char *name)
+{
+    const struct join_key *k;
+    struct buf text = { 0 };
+
+    write_key(&text, agent, space, name);
+    k = map_find(&t->keys, buf_data(&text), text.len);
+    buf_free(&text);
+    return k && k->coming;
+}
+
+size_t tasks_coming(const struct tasks *t, const char *space, const char *name, struct arena *a,
+                    const char ***ret)
+{
+    const struct coming *c;
+    const struct join_key *k;
+    struct buf text = { 0 };
+    size_t n = 0;
+
+    add_text(&text, space);
+    add_text(&text, name);
+    c = map_find(&t->coming, buf_data(&text), text.len);
+    buf_free(&text);
+    *ret = arena_alloc(a, (c ? c->n : 0) * sizeof(**ret));
+    for (k = c ? TAILQ_FIRST(&c->keys) : NULL; k; k = TAILQ_NEXT(k, link))
+        (*ret)[n++] = k->text;
+    return n;
+}
+
+/* ---- from the ask to the end */
+
 void join_add(struct live *live, const struct list *rows)
 {
     const struct task_item_row *row = rows->items;
     struct buf text = { 0 };
 
     for (size_t i = 0; i < rows->n; i++) {
-        buf_truncate(&text, 0);
-        add_text(&text, *row[i].agent_id ? row[i].agent_id : row[i].key);
-        add_text(&text, row[i].space);
-        add_text(&text, row[i].name);
+        write_key(&text, *row[i].agent_id ? row[i].agent_id : row[i].key, row[i].space,
+                  row[i].name);
         overtake(live, &live->items[i], &text);
+        if (!live->items[i].key->coming && is_to_come(&row[i]))
+            come(live->tasks, live->items[i].key);
     }
     buf_free(&text);
     map_put_str(&live->tasks->by_digest, live->digest, live);
@@ -99,6 +184,8 @@ static void put_key(struct live *live, struct join_key *k)
         k->last = NULL;
     if (--k->refs)
         return;
+    if (k->coming)
+        come_no_more(live->tasks, k);
     map_del(&live->tasks->keys, k->text, k->len);
     free(k);
 }

@@ -57,10 +57,13 @@ struct live {
     int64_t form, created_ms, deadline_ms;
     size_t n, left;
     struct live_item *items;
-    struct list *labels; /* by spec_n */
+    struct list *labels;       /* by spec_n */
+    struct live_items waiting; /* results to be stored; if there are any, it is */
+    TAILQ_ENTRY(live) waits;   /* among the tasks that have such */
     struct waiter *waiters;
     struct err *failure; /* it could not even be submitted */
     struct timer tell, forget;
+    TAILQ_ENTRY(live) ended; /* if is_ended: of those that have */
     char digest[DIGEST_TEXT_SIZE];
     bool is_ended;
     bool is_overtaken; /* by another operation on one of its processes, or cancelled */

@@ -9,8 +9,10 @@
 /* A task is read in one piece, so that what is shown of it is one state; its size has
  * a limit where it is made. */
 enum { OPEN_PAGE = 100, ITEMS_ALL = 1 << 20 };
-enum { PRUNE_MS = 60 * 1000, PRUNE_AGAIN_MS = 1000, PRUNE_ITEMS = 10000 };
-#define KEEP_MS (7 * 24 * 3600 * INT64_C(1000))
+
+/* Small steps, with time for others in between: 10,000 rows a second at most. */
+enum { PRUNE_MS = 60 * 1000, PRUNE_AGAIN_MS = 50, PRUNE_ROWS = 500 };
+#define DAY_MS (24 * 3600 * INT64_C(1000))
 
 static int read_specs(const struct list *rows, struct arena *a, struct proc_spec **ret,
                       struct err *err)
@@ -72,6 +74,7 @@ static void fill_live_item(struct tasks *t, const struct task_item_row *row, str
     item->done_ms = row->done_ms;
     if (row->state == STORE_ITEM_DONE) {
         item->task->left--;
+        t->counts.items--;
         return;
     }
     if (row->state == STORE_ITEM_QUEUED)
@@ -106,7 +109,8 @@ static int load_task(struct tasks *t, const struct task_read_got *got, struct ar
     map_put(&t->by_no, (const char *)&live->task_no, sizeof(live->task_no), live);
     join_digest(&made, live->digest);
     join_add(live, &got->items);
-    hub_load(t->hub, &(struct hub_task){ live->id, { items, live->n }, live->cancelled_ms != 0 },
+    hub_load(t->hub,
+             &(struct hub_task){ live->id, { items, live->n }, live->cancelled_ms != 0, live->app },
              now_ms);
     return 0;
 }
@@ -267,7 +271,9 @@ void task_prune(void *arg)
     struct task_prune_ask *ask = arena_alloc(&c->arena, sizeof(*ask));
     struct err err;
 
-    *ask = (struct task_prune_ask){ tasks_wall_ms(t) - KEEP_MS, PRUNE_ITEMS };
+    *ask = (struct task_prune_ask){
+        retention_now_ms(t->retention, loop_clock(t->loop)) - t->days * DAY_MS, PRUNE_ROWS
+    };
     c->in = ask;
     if (errands_submit(t->errands, c, &err) == 0)
         return;

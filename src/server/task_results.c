@@ -2,14 +2,14 @@
 /* task_results.c - results on their way to the store.
  *
  * Those of one turn of the loop go together, and while a call is out the next ones
- * gather: a fan-out that comes back at once is a few calls.  A result waits here until
- * the store has it; the hub shows it then. */
+ * gather: a fan-out that comes back at once is a few calls, in which tasks take turns.  A
+ * result waits here until the store has it; the hub shows it then. */
 #include "base/mem.h"
 #include "model/task.h"
 #include "server/task_in.h"
 #include "server/task_rows.h"
 
-enum { BATCH_MAX = 4096, UNPARK_MS = 500 };
+enum { BATCH_MAX = 4096, TURN = 256, UNPARK_MS = 500 };
 
 struct batch {
     struct tasks *tasks;
@@ -23,7 +23,9 @@ void results_put(struct live_item *item, const struct message_result *result)
     struct tasks *t = item->task->tasks;
 
     item->result = result;
-    TAILQ_INSERT_TAIL(&t->waiting, item, link);
+    if (TAILQ_EMPTY(&item->task->waiting))
+        TAILQ_INSERT_TAIL(&t->waiting, item->task, waits);
+    TAILQ_INSERT_TAIL(&item->task->waiting, item, link);
     outbox_soon(t, &t->results);
 }
 
@@ -158,8 +160,13 @@ static void take_verdict(struct live_item *item, const struct result_row *row, i
 /* In front of those that have come since, and in their order. */
 static void put_back(struct batch *b)
 {
-    for (size_t i = b->n; i-- > 0;)
-        TAILQ_INSERT_HEAD(&b->tasks->waiting, b->items[i], link);
+    for (size_t i = b->n; i-- > 0;) {
+        struct live *live = b->items[i]->task;
+
+        if (TAILQ_EMPTY(&live->waiting))
+            TAILQ_INSERT_HEAD(&b->tasks->waiting, live, waits);
+        TAILQ_INSERT_HEAD(&live->waiting, b->items[i], link);
+    }
 }
 
 static void on_written(void *arg, struct store_call *c)
@@ -212,19 +219,31 @@ static void fill_row(struct live_item *item, int64_t wall_ms, struct arena *a,
     };
 }
 
+static void take_turn(struct batch *b, struct live *live, struct arena *a)
+{
+    struct tasks *t = b->tasks;
+    struct live_item *item;
+
+    TAILQ_REMOVE(&t->waiting, live, waits);
+    for (int i = 0; i < TURN && b->n < BATCH_MAX && (item = TAILQ_FIRST(&live->waiting)); i++) {
+        TAILQ_REMOVE(&live->waiting, item, link);
+        fill_row(item, tasks_wall_ms(t), a, &b->rows[b->n]);
+        b->items[b->n++] = item;
+    }
+    if (!TAILQ_EMPTY(&live->waiting))
+        TAILQ_INSERT_TAIL(&t->waiting, live, waits);
+}
+
 static struct batch *take_batch(struct tasks *t, struct arena *a)
 {
     struct batch *b = arena_alloc(a, sizeof(*b));
-    struct live_item *item;
+    struct live *live;
 
     b->tasks = t;
     b->items = arena_alloc(a, BATCH_MAX * sizeof(struct live_item *));
     b->rows = arena_alloc(a, BATCH_MAX * sizeof(*b->rows));
-    while (b->n < BATCH_MAX && (item = TAILQ_FIRST(&t->waiting))) {
-        TAILQ_REMOVE(&t->waiting, item, link);
-        fill_row(item, tasks_wall_ms(t), a, &b->rows[b->n]);
-        b->items[b->n++] = item;
-    }
+    while (b->n < BATCH_MAX && (live = TAILQ_FIRST(&t->waiting)))
+        take_turn(b, live, a);
     return b;
 }
 

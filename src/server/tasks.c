@@ -8,12 +8,16 @@
 
 #include "base/mem.h"
 #include "base/sys.h"
+#include "model/task.h"
 #include "server/task_in.h"
 #include "server/task_join.h"
 #include "server/task_rows.h"
 
-enum { FORGET_MS = 10 * 60 * 1000, PRUNE_FIRST_MS = 60 * 1000 };
+enum { FORGET_MS = 10 * 60 * 1000, PRUNE_FIRST_MS = 60 * 1000, DAYS = 7 };
 enum { RETRY_MS = 100, RETRY_MAX_MS = 5000 };
+
+/* What may be in memory; an item takes a kilobyte or two. */
+enum { OPEN_ITEMS_MAX = 500 * 1000, ENDED_ITEMS_MAX = 100 * 1000 };
 
 int64_t tasks_wall_ms(const struct tasks *t)
 {
@@ -89,6 +93,13 @@ static void drop_live(struct live *live)
     if (live->task_no)
         map_del(&t->by_no, (const char *)&live->task_no, sizeof(live->task_no));
     t->n_open -= !live->is_ended;
+    t->n_items -= live->n;
+    if (!live->task_no)
+        t->counts.items -= (int64_t)live->n; /* it never was */
+    if (live->is_ended) {
+        TAILQ_REMOVE(&t->ended, live, ended);
+        t->n_items_ended -= live->n;
+    }
     free_live(live);
 }
 
@@ -162,29 +173,45 @@ struct live *live_new(struct tasks *t, const struct task_row *row, size_t n)
         live->items[i].task = live;
         live->items[i].n = (int64_t)i;
     }
+    TAILQ_INIT(&live->waiting);
     timer_init(&live->tell, on_tell, live);
     timer_init(&live->forget, on_forget, live);
     map_put_str(&t->by_id, live->id, live);
     t->n_open++;
+    t->n_items += n;
+    t->counts.items += (int64_t)n;
     return live;
 }
 
+/* It may be in use by who has ended it, so those that are too many go later. */
 static void end_live(struct live *live)
 {
+    struct tasks *t = live->tasks;
+    size_t over;
+
     live->is_ended = true;
-    live->tasks->n_open--;
+    t->n_open--;
     join_drop(live);
-    timer_set(live->tasks->loop, &live->forget, FORGET_MS);
+    TAILQ_INSERT_TAIL(&t->ended, live, ended);
+    t->n_items_ended += live->n;
+    timer_set(t->loop, &live->forget, FORGET_MS);
+    over = t->n_items_ended;
+    TAILQ_FOREACH(live, &t->ended, ended)
+    {
+        if (over <= t->ended_max)
+            return;
+        over -= live->n;
+        timer_set(t->loop, &live->forget, 0);
+    }
 }
 
-/* Done well, these make a process known, with the spec they came with. */
 static void note_spec(const struct live_item *item, const struct hub_item *pub)
 {
     struct live *live = item->task;
     struct proc_meta meta = { pub->meta.space, pub->meta.name, live->labels[item->spec_n] };
 
     if (pub->code == CODE_OK && pub->spec->has_identity == PRESENCE_GIVEN &&
-        (pub->op == PROC_OP_START || pub->op == PROC_OP_HOST || pub->op == PROC_OP_RESTART))
+        task_makes_known(pub->op))
         fleet_put_spec(live->tasks->fleet, pub->agent, &meta, pub->spec, live->created_ms);
 }
 
@@ -199,6 +226,7 @@ void live_item_stored(struct live_item *item, const struct message_result *other
     pub = hub_find(t->hub, live->id, &n);
     item->result = NULL;
     note_spec(item, &pub[item->n]);
+    task_counts_end(&t->counts, &pub[item->n], item->done_ms - live->created_ms);
     if (--live->left == 0)
         end_live(live);
     cancel_item_stored(item);
@@ -268,6 +296,10 @@ struct tasks *tasks_new(struct loop *loop, struct log *log, struct store *store,
     TAILQ_INIT(&t->waiting);
     TAILQ_INIT(&t->parked);
     TAILQ_INIT(&t->claiming);
+    TAILQ_INIT(&t->ended);
+    t->days = DAYS;
+    t->open_max = OPEN_ITEMS_MAX;
+    t->ended_max = ENDED_ITEMS_MAX;
     timer_init(&t->results.flush, results_flush, t);
     timer_init(&t->claims.flush, claims_flush, t);
     timer_init(&t->unpark, results_unpark, t);
@@ -275,6 +307,17 @@ struct tasks *tasks_new(struct loop *loop, struct log *log, struct store *store,
     timer_init(&t->prune, task_prune, t);
     timer_set(loop, &t->prune, PRUNE_FIRST_MS);
     return t;
+}
+
+void tasks_set_limits(struct tasks *t, const struct hub_limits *limits)
+{
+    hub_set_limits(t->hub, limits);
+}
+
+void tasks_keep(struct tasks *t, int64_t days, const struct retention *retention)
+{
+    t->days = days;
+    t->retention = retention;
 }
 
 static void stop_timers(struct tasks *t)
@@ -307,6 +350,7 @@ void tasks_free(struct tasks *t)
     map_free(&t->by_no);
     map_free(&t->by_digest);
     map_free(&t->keys);
+    map_free(&t->coming);
     map_free(&t->peers);
     free(t);
 }
@@ -332,6 +376,20 @@ static const char *draw_id(struct tasks *t, struct arena *a)
                         (long long)++t->counter);
 }
 
+/* Those that need nobody have ended with it. */
+static void count_created(const struct live *live)
+{
+    struct tasks *t = live->tasks;
+    size_t n = 0;
+    const struct hub_item *items = hub_find(t->hub, live->id, &n);
+
+    t->counts.accepted++;
+    for (size_t i = 0; i < n; i++) {
+        if (items[i].code != CODE_WAITING)
+            task_counts_end(&t->counts, &items[i], 0);
+    }
+}
+
 static void on_created(void *arg, struct store_call *c)
 {
     struct live *live = arg;
@@ -343,6 +401,7 @@ static void on_created(void *arg, struct store_call *c)
         live->task_no = ((struct task_left_row *)c->out)->task_no;
         map_put(&t->by_no, (const char *)&live->task_no, sizeof(live->task_no), live);
         hub_on_task_stored(t->hub, live->id, NULL, loop_now_ms(t->loop));
+        count_created(live);
         if (live->left == 0)
             end_live(live);
         tell_all(live, NULL);
@@ -351,13 +410,24 @@ static void on_created(void *arg, struct store_call *c)
     tasks_wake(t);
 }
 
-/* Refused by the store, it is told later all the same. */
+static int check_room(const struct tasks *t, struct err *err)
+{
+    size_t open = t->n_items - t->n_items_ended;
+
+    if (open <= t->open_max)
+        return 0;
+    return err_set(err, ERR_UNAVAILABLE,
+                   "%zu targets of tasks have not ended, and there may be %zu: try again later",
+                   open, t->open_max);
+}
+
+/* Refused, by us or by the store, it is told later all the same. */
 static void submit(struct live *live, struct store_call *c)
 {
     struct err err;
 
     c->arg = live;
-    if (errands_submit(live->tasks->errands, c, &err) == 0)
+    if (check_room(live->tasks, &err) == 0 && errands_submit(live->tasks->errands, c, &err) == 0)
         return;
     store_call_free(c);
     live->failure = xalloc(sizeof(err));
@@ -375,7 +445,7 @@ static struct live *operate(struct tasks *t, struct store_call *c, struct task_c
     live->labels = task_rows_labels(&rows->specs, &live->arena);
     c->in = rows;
     t->creating = c;
-    hub_operate(t->hub, &(struct hub_task){ live->id, { items, live->n }, false },
+    hub_operate(t->hub, &(struct hub_task){ live->id, { items, live->n }, false, live->app },
                 loop_now_ms(t->loop));
     t->creating = NULL;
     memcpy(live->digest, digest, sizeof(live->digest));
@@ -383,6 +453,12 @@ static struct live *operate(struct tasks *t, struct store_call *c, struct task_c
     submit(live, c);
     tasks_wake(t);
     return live;
+}
+
+/* Who asks with a key says by it whether this is the same again (store_requests.h). */
+static bool has_key(const struct task_ask *ask)
+{
+    return ask->request_key && *ask->request_key;
 }
 
 void tasks_operate(struct tasks *t, const struct task_ask *ask, task_accepted_fn *fn, void *arg)
@@ -395,7 +471,7 @@ void tasks_operate(struct tasks *t, const struct task_ask *ask, task_accepted_fn
 
     task_rows_of(ask, tasks_wall_ms(t), loop_now_ms(t->loop), &c->arena, rows, items);
     join_digest(rows, digest);
-    live = join_find(t, digest);
+    live = has_key(ask) ? NULL : join_find(t, digest);
     if (live)
         store_call_free(c);
     else
@@ -498,4 +574,11 @@ void tasks_on_message(struct tasks *t, const char *agent, int64_t epoch, unsigne
 int64_t tasks_open(const struct tasks *t)
 {
     return t->n_open;
+}
+
+const struct task_counts *tasks_counts(struct tasks *t)
+{
+    t->counts.open = t->n_open;
+    t->counts.in_memory = (int64_t)t->by_id.n;
+    return &t->counts;
 }

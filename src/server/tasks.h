@@ -2,36 +2,33 @@
 /* tasks.h - operations asked of hosts, from the request to the last result: the hub
  * (hub.h) with its store and its clock.
  *
- * tasks_operate() answers after the commit: the task and every item of it are on the
- * disk then.  A result is shown after the commit too.  Tasks that have ended stay
- * in memory for ten minutes and in the store for a week; tasks_read() looks in both.
+ * tasks_operate() answers after the commit: the task and every item of it are on the disk
+ * then.  A result is shown after the commit too.  Tasks that have ended stay in memory for ten
+ * minutes, unless they are too many, and in the store for a week; tasks_read() looks in both.
+ * Too many that have not ended: who asks for more may try later.
  *
- * Targets with the same agent, process, operation and spec (the very same pointer: one
- * agent that was named in two ways) run once, and all end with what came of it.  Others
- * with one key run in their order; each stays an item of its own, and who shows them by
- * their keys shows the last.
+ * Targets with the same agent, process, operation and spec (the very same pointer: one agent that
+ * was named in two ways) run once, and all end with what came of it.  Others with one key run in
+ * their order; each stays an item of its own, and who shows them by their keys shows the last.
  *
  * The same ask of the same app (word for word, whatever its pointers) joins the task
  * that is open for it, unless something else was asked of one of its processes since.
- *
  * A task that is cancelled stays so, and is never joined; what has begun by then goes on.
  *
- * At start tasks_load() takes up what had not ended.  An item's deadline is its
- * operation's time-out, its checks and 30 s from when it was asked for, so it is the
- * same after a restart. */
+ * At start tasks_load() takes up what had not ended.  An item's deadline is its operation's
+ * time-out, its checks and 30 s from when it was asked for, so it is the same after a restart. */
 #ifndef SERVER_TASKS_H
 #define SERVER_TASKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/log.h"
-#include "base/loop.h"
 #include "link/message.h"
 #include "model/code.h"
 #include "server/fleet.h"
-#include "store/store.h"
+#include "server/retention.h"
 
+struct hub_limits;
 struct tasks;
 
 /* Which API made a task decides how its keys look; the result APIs say so to nobody. */
@@ -89,10 +86,12 @@ struct tasks *tasks_new(struct loop *loop, struct log *log, struct store *store,
                         struct fleet *fleet, const struct tasks_hands *hands, void *arg);
 void tasks_free(struct tasks *t);                 /* NULL is fine; before the store is closed */
 int tasks_load(struct tasks *t, struct err *err); /* blocks; once, before the loop runs */
+void tasks_set_limits(struct tasks *t, const struct hub_limits *limits);
+/* How long those that have ended are kept; 7 days by the wall clock unless this is said. */
+void tasks_keep(struct tasks *t, int64_t days, const struct retention *retention);
 
 /* `fn` is called once, later, unless the tasks are freed first: `id` and no failure, or a
- * failure and then nothing was stored and nothing will run.  What the ask points to is
- * copied. */
+ * failure: nothing was stored then, and nothing will run.  What it points to is copied. */
 typedef void task_accepted_fn(void *arg, const char *id, const struct err *failure);
 void tasks_operate(struct tasks *t, const struct task_ask *ask, task_accepted_fn *fn, void *arg);
 

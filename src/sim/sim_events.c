@@ -9,23 +9,6 @@
 #include "server/event_speaker.h"
 #include "sim/sim_in.h"
 
-/* A compaction writes those that wait once more. */
-void sim_events_told(struct sim *s, int host, int64_t id)
-{
-    struct sim_events *e = &s->events[host];
-
-    for (size_t i = e->n; i-- > 0 && e->told[i].id >= id;) {
-        if (e->told[i].id == id)
-            return;
-    }
-    if (e->n && id <= e->told[e->n - 1].id)
-        sim_fail(s, "host %d: event %lld comes after a later one", host, (long long)id);
-    if ((e->n & (e->n - 1)) == 0)
-        e->told = xresize(e->told, (e->n ? e->n * 2 : 1) * sizeof(*e->told));
-    e->told[e->n++] = (struct sim_event){ .id = id };
-    s->report.events++;
-}
-
 static struct sim_event *find_told(struct sim_events *e, int64_t id)
 {
     for (size_t i = e->n; i-- > 0;) {
@@ -35,12 +18,59 @@ static struct sim_event *find_told(struct sim_events *e, int64_t id)
     return NULL;
 }
 
-void sim_events_power_lost(struct sim *s, int host, int64_t id)
+static void add(struct sim_events *e, int64_t id)
 {
-    struct sim_event *told = find_told(&s->events[host], id);
+    if (e->n == e->cap) {
+        e->cap = e->cap ? e->cap * 2 : 8;
+        e->told = xresize(e->told, e->cap * sizeof(*e->told));
+    }
+    e->told[e->n++] = (struct sim_event){ .id = id };
+}
 
+/* A compaction writes those that wait once more.  The number of one that was lost may be
+ * given again: it is another event then. */
+void sim_events_told(struct sim *s, int host, int64_t id, bool is_new)
+{
+    struct sim_events *e = &s->events[host];
+    struct sim_event *told = is_new ? find_told(e, id) : NULL;
+
+    if (!is_new)
+        return;
+    if (id <= e->last)
+        sim_fail(s, "host %d: event %lld comes after a later one", host, (long long)id);
+    e->last = id;
     if (told)
-        told->is_void = true;
+        *told = (struct sim_event){ .id = id };
+    else
+        add(e, id);
+    s->report.counts[SIM_EVENTS]++;
+}
+
+static void lose(struct sim_events *e, int64_t from, int64_t to)
+{
+    e->last = 0;
+    for (size_t i = 0; i < e->n; i++) {
+        struct sim_event *told = &e->told[i];
+
+        told->is_void |= told->id >= from && told->id <= to;
+        if (!told->is_void && told->id > e->last)
+            e->last = told->id;
+    }
+}
+
+void sim_events_lost(struct sim *s, int host, int64_t from, int64_t to)
+{
+    lose(&s->events[host], from, to);
+}
+
+/* If the server has heard of later ones, as it may when those were lost here, what waits is
+ * numbered anew, and so told anew. */
+void sim_events_acked(struct sim *s, int host, int64_t id)
+{
+    struct sim_events *e = &s->events[host];
+
+    for (size_t i = 0; i < e->n && e->taken > id; i++)
+        e->told[i].is_void |= !e->told[i].is_written && e->told[i].id <= id;
 }
 
 /* A server that has just started remembers of no event that it has it. */
@@ -66,7 +96,7 @@ static void write_down(struct sim *s, int host, const struct message_event *m)
     if (!strcmp(m->name, "agent_events_lost")) {
         e->lost += strtoll(m->text, NULL, 10);
         e->gap = m->id > e->gap ? m->id : e->gap;
-        s->report.event_gaps++;
+        s->report.counts[SIM_EVENT_GAPS]++;
     } else if (told) {
         told->is_written = true;
     } else {

@@ -4,7 +4,7 @@
  *
  * Each that was told is written, in order, and once in a life of the server; or an event
  * in its place says how many are missing.  Only what had not reached the disk when the
- * power went is nobody's loss. */
+ * power went, or the agent while the disk was full, is nobody's loss. */
 #ifndef SIM_SIM_EVENTS_H
 #define SIM_SIM_EVENTS_H
 
@@ -14,21 +14,24 @@ struct sim;
 
 struct sim_event {
     int64_t id;
-    bool is_void; /* lost with the power */
+    bool is_void; /* lost with the power, or the agent */
     bool is_written;
 };
 
 struct sim_events {
     struct sim_event *told;
-    size_t n;
+    size_t n, cap;
+    int64_t last;         /* that was told, and is not lost */
     int64_t lost;         /* those that were said to be */
     int64_t taken, gap;   /* the last id that was written; the last that says so */
     int64_t epoch;        /* of the session that may be heard */
     uint64_t server_life; /* and in which life of the server */
 };
 
-void sim_events_told(struct sim *s, int host, int64_t id);
-void sim_events_power_lost(struct sim *s, int host, int64_t id);
+void sim_events_told(struct sim *s, int host, int64_t id, bool is_new);
+/* With the power, or with an agent that could not write them. */
+void sim_events_lost(struct sim *s, int host, int64_t from, int64_t to);
+void sim_events_acked(struct sim *s, int host, int64_t id); /* by the agent's own journal */
 void sim_events_session(struct sim *s, int host, int64_t epoch);
 
 /* The server hears of one.  Whether it answers, and with which id. */

@@ -1,267 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* sim_host.c - a host: processes, journal, the agent's hands.
- *
- * A command is a process of its own, which goes on when the agent is killed and
- * goes with the host.  What it will do is decided when it begins. */
+/* sim_host.c - the agent on a host: its hands, its link, its life. */
+#include "sim/sim_host.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/mem.h"
 #include "sim/sim_in.h"
 
-enum { COMPACT_OVER = 100 };
-
-static struct process *find_process(struct host *h, int64_t pid)
-{
-    for (size_t i = 0; i < h->n_procs; i++) {
-        if (h->procs[i].pid == pid)
-            return &h->procs[i];
-    }
-    return NULL;
-}
-
-/* A dead one's place is used again. */
-static struct process *new_process(struct host *h, int key)
-{
-    struct process *p = NULL;
-
-    for (size_t i = 0; i < h->n_procs && !p; i++) {
-        if (!h->procs[i].is_alive && !h->procs[i].is_zombie)
-            p = &h->procs[i];
-    }
-    if (!p && h->n_procs < PROCS_MAX)
-        p = &h->procs[h->n_procs++];
-    if (!p)
-        abort(); /* the world is too small */
-    *p = (struct process){
-        .pid = ++h->next_pid + 100, .ticks = h->sim->now_ms, .key = key, .is_alive = true
-    };
-    return p;
-}
-
-static struct process *daemon_of(struct host *h, int key)
-{
-    for (size_t i = 0; i < h->n_procs; i++) {
-        if (h->procs[i].is_alive && h->procs[i].is_daemon && h->procs[i].key == key)
-            return &h->procs[i];
-    }
-    return NULL;
-}
-
-static void with_core(struct host *h)
-{
-    if (h->core)
-        host_wake(h);
-}
-
-/* ---- the end of a process */
-
-static void on_exit_seen(struct event *e)
-{
-    struct host *h = &e->sim->hosts[e->host];
-
-    core_on_exit(h->core, (struct core_ident){ e->a, e->b }, (int)e->c, e->sim->now_ms);
-    with_core(h);
-}
-
-static void on_run_end_seen(struct event *e)
-{
-    struct host *h = &e->sim->hosts[e->host];
-
-    core_on_run_end(h->core, (uint64_t)e->a, (int)e->c, "output", e->sim->now_ms);
-    with_core(h);
-}
-
-static void tell_exit(struct host *h, const struct process *p, int status)
-{
-    struct event *e = sim_later(h->sim, 1, h->n, h->life, on_exit_seen);
-
-    e->a = p->pid;
-    e->b = p->ticks;
-    e->c = status;
-}
-
-static void die(struct host *h, struct process *p, int status)
-{
-    if (!p || !p->is_alive)
-        return;
-    p->is_alive = false;
-    p->status = status;
-    p->is_zombie = !h->core && h->is_parent;
-    sim_trace(h->sim, "host %d: process %lld of p%d ends: %d", h->n, (long long)p->pid, p->key,
-              status);
-    if (p->run && p->run_life == h->life && h->core) {
-        struct event *e = sim_later(h->sim, 1, h->n, h->life, on_run_end_seen);
-
-        e->a = (int64_t)p->run;
-        e->c = p->is_strange ? CORE_STATUS_UNKNOWN : status;
-    }
-    if (p->is_watched && h->core)
-        tell_exit(h, p, status);
-}
-
-static void on_death(struct event *e)
-{
-    struct host *h = &e->sim->hosts[e->host];
-    struct process *p = find_process(h, e->a);
-
-    if (p && p->ticks == e->b)
-        die(h, p, (int)e->c);
-}
-
-static void die_later(struct host *h, const struct process *p, int64_t in_ms, int status)
-{
-    struct event *e = sim_later(h->sim, in_ms, h->n, 0, on_death);
-
-    e->a = p->pid;
-    e->b = p->ticks;
-    e->c = status;
-}
-
-void host_kill_process(struct host *h)
-{
-    struct process *p = daemon_of(h, (int)sim_below(h->sim, KEYS));
-
-    if (p)
-        die(h, p, CORE_SIGNALED + SIGSEGV);
-}
-
-/* ---- what commands do */
-
-static void make_daemon(struct host *h, struct process *p, bool writes_pid_file)
-{
-    if (daemon_of(h, p->key))
-        sim_fail(h->sim, "host %d: p%d is started while it runs", h->n, p->key);
-    p->is_daemon = true;
-    if (writes_pid_file)
-        h->pid_file[p->key] = p->pid;
-    sim_trace(h->sim, "host %d: p%d runs as %lld", h->n, p->key, (long long)p->pid);
-    if (sim_chance(h->sim, 20))
-        die_later(h, p, (int64_t)sim_below(h->sim, 20000), 1);
-}
-
-static void on_started(struct event *e)
-{
-    struct host *h = &e->sim->hosts[e->host];
-    struct process *command = find_process(h, e->a);
-
-    if (!command || !command->is_alive || command->ticks != e->b)
-        return;
-    make_daemon(h, new_process(h, command->key), true);
-    die(h, command, 0);
-}
-
-static void run_start(struct host *h, struct process *command)
-{
-    struct sim *s = h->sim;
-    uint64_t what = s->is_calm ? 99 : sim_below(s, 100);
-    int64_t takes = 1 + (int64_t)sim_below(s, 800);
-
-    if (what < 8) {
-        die_later(h, command, takes, 1);
-    } else if (what < 12) {
-        sim_trace(s, "host %d: start of p%d hangs", h->n, command->key);
-    } else if (what < 30) {
-        make_daemon(h, command, false); /* in the foreground: the command is the process */
-    } else {
-        struct event *e = sim_later(s, takes, h->n, 0, on_started);
-
-        e->a = command->pid;
-        e->b = command->ticks;
-    }
-}
-
-static void run_stop(struct host *h, struct process *command)
-{
-    struct process *p = daemon_of(h, command->key);
-    uint64_t what = h->sim->is_calm ? 99 : sim_below(h->sim, 100);
-    int64_t takes = 1 + (int64_t)sim_below(h->sim, 500);
-
-    if (p && what >= 15)
-        die_later(h, p, 1 + (int64_t)sim_below(h->sim, 1500), 0);
-    die_later(h, command, takes, what < 5 ? 1 : 0);
-}
-
-static void run_restart(struct host *h, struct process *command)
-{
-    struct process *p = daemon_of(h, command->key);
-    struct event *e;
-
-    if (p)
-        die(h, p, 0);
-    e = sim_later(h->sim, 1 + (int64_t)sim_below(h->sim, 800), h->n, 0, on_started);
-    e->a = command->pid;
-    e->b = command->ticks;
-}
-
-static void carry_out(struct host *h, struct process *command, const char *line)
-{
-    if (!strcmp(line, "start"))
-        run_start(h, command);
-    else if (!strcmp(line, "stop"))
-        run_stop(h, command);
-    else if (!strcmp(line, "restart"))
-        run_restart(h, command);
-    else
-        die_later(h, command, 1 + (int64_t)sim_below(h->sim, 500), 0);
-}
-
 /* ---- the agent's hands */
-
-static void on_durable(struct event *e)
-{
-    struct host *h = &e->sim->hosts[e->host];
-
-    if (h->durable < (size_t)e->a)
-        h->durable = (size_t)e->a;
-    core_on_durable(h->core, (uint64_t)e->a, e->sim->now_ms);
-    with_core(h);
-}
-
-static uint64_t hand_journal(void *arg, unsigned type, const struct shape *shape,
-                             const void *record, bool durable)
-{
-    struct host *h = arg;
-    int64_t event = shape == &message_event_shape ? ((const struct message_event *)record)->id : 0;
-
-    if ((h->records & (h->records - 1)) == 0)
-        h->journal = xresize(h->journal, (h->records ? h->records * 2 : 1) * sizeof(*h->journal));
-    h->journal[h->records++] = (struct record){ type, event, sim_json(shape, record) };
-    if (event)
-        sim_events_told(h->sim, h->n, event);
-    if (shape == &message_result_shape && !h->is_compacting)
-        sim_wanted_result(h, record);
-    if (durable)
-        sim_later(h->sim, 1 + (int64_t)sim_below(h->sim, 20), h->n, h->life, on_durable)->a =
-            (int64_t)h->records;
-    return h->records;
-}
-
-static void on_frame(struct event *e)
-{
-    server_deliver(e->sim, e->host, e->a, e->type, e->json);
-}
 
 static void hand_send(void *arg, unsigned type, const struct shape *shape, const void *message)
 {
     struct host *h = arg;
-    struct sim *s = h->sim;
 
-    if (!h->link)
-        return;
-    for (int copies = sim_chance(s, 5) ? 2 : 1; copies > 0; copies--) {
-        struct event *e;
-
-        if (sim_chance(s, 5))
-            continue;
-        e = sim_later(s, 1 + (int64_t)sim_below(s, sim_chance(s, 5) ? 5000 : 20), h->n, 0,
-                      on_frame);
-        e->a = (int64_t)h->link;
-        e->type = type;
-        e->json = sim_json(shape, message);
-    }
+    if (type == MESSAGE_RESULT)
+        check_said(h->sim, message);
+    net_to_server(h, type, shape, message);
 }
 
 static void on_run_begun(struct event *e)
@@ -270,7 +26,7 @@ static void on_run_begun(struct event *e)
     const struct core_began began = { .ident = { e->a, e->b } };
 
     core_on_run(h->core, (uint64_t)e->c, &began, NULL, e->sim->now_ms);
-    with_core(h);
+    host_wake(h);
 }
 
 /* Its journal says that a command is about to begin; that it has, nobody ever hears. */
@@ -279,31 +35,48 @@ static void on_killed_at_once(struct event *e)
     sim_kill_agent(&e->sim->hosts[e->host], false);
 }
 
+static void on_run_refused(struct event *e)
+{
+    struct host *h = &e->sim->hosts[e->host];
+    const struct core_began began = { 0 };
+    struct err failure;
+
+    err_set(&failure, CODE_SYSTEM, "not run: the journal can not be written");
+    core_on_run(h->core, (uint64_t)e->a, &began, &failure, e->sim->now_ms);
+    host_wake(h);
+}
+
 static void hand_run(void *arg, const struct core_run *run)
 {
     struct host *h = arg;
-    struct process *p = new_process(h, run->name[1] - '0');
+    struct process *p;
     struct event *e;
 
+    if (*run->task && h->disk.is_broken) { /* as agent_run.c does it */
+        sim_later(h->sim, 0, h->n, h->life, on_run_refused)->a = (int64_t)run->id;
+        return;
+    }
+    p = process_new(h, run->name[1] - '0');
     sim_trace(h->sim, "host %d: runs %s for %s as %lld (task %s)", h->n, run->line, run->name,
               (long long)p->pid, run->task);
-    sim_note_run(h->sim, h->n, run);
+    check_run(h, run);
     sim_wanted_run(h, run);
     p->run = run->id;
     p->run_life = h->life;
+    p->unbooked = h->disk.is_broken ? h->life : 0;
     if (sim_chance(h->sim, 2))
         sim_later(h->sim, 0, h->n, h->life, on_killed_at_once);
     e = sim_later(h->sim, 0, h->n, h->life, on_run_begun);
     e->a = p->pid;
     e->b = p->ticks;
     e->c = (int64_t)run->id;
-    carry_out(h, p, run->line);
+    process_carry_out(h, p, run->line);
 }
 
 /* Of one that is not there any more. */
 static int status_of_gone(struct host *h, struct core_ident ident)
 {
-    struct process *p = find_process(h, ident.pid);
+    struct process *p = process_find(h, ident.pid);
 
     return p && p->is_zombie && p->ticks == ident.start_ticks ? p->status : CORE_STATUS_UNKNOWN;
 }
@@ -312,17 +85,14 @@ static int status_of_gone(struct host *h, struct core_ident ident)
 static void hand_adopt(void *arg, const struct core_adopt *a)
 {
     struct host *h = arg;
-    struct process *p = find_process(h, a->ident.pid);
+    struct process *p = process_find(h, a->ident.pid);
 
     if (p && p->is_alive && p->ticks == a->ident.start_ticks) {
         p->run = a->id;
         p->run_life = h->life;
         p->is_strange = !h->is_parent && sim_chance(h->sim, 50);
     } else {
-        struct event *e = sim_later(h->sim, 1, h->n, h->life, on_run_end_seen);
-
-        e->a = (int64_t)a->id;
-        e->c = status_of_gone(h, a->ident);
+        process_tell_run_end(h, a->id, status_of_gone(h, a->ident));
     }
 }
 
@@ -334,13 +104,13 @@ static void hand_end_run(void *arg, uint64_t id)
         struct process *p = &h->procs[i];
 
         if (p->is_alive && p->run == id && p->run_life == h->life && !p->is_daemon)
-            die(h, p, CORE_SIGNALED + SIGKILL);
+            process_die(h, p, CORE_SIGNALED + SIGKILL);
     }
 }
 
 static struct process *living_daemon(struct host *h, int64_t pid, int key)
 {
-    struct process *p = find_process(h, pid);
+    struct process *p = process_find(h, pid);
 
     return p && p->is_alive && p->is_daemon && p->key == key ? p : NULL;
 }
@@ -356,7 +126,7 @@ static struct process *look_for(struct host *h, const struct core_look *look, in
         return p;
     p = living_daemon(h, h->pid_file[key], key);
     if (!p && !look->by_pid_file && (!h->pid_file[key] || look->is_doubtful))
-        p = daemon_of(h, key);
+        p = process_daemon(h, key);
     return p;
 }
 
@@ -372,7 +142,7 @@ static void on_probe(struct event *e)
         probe.ident = (struct core_ident){ p->pid, p->ticks };
     }
     core_on_probe(h->core, e->look.id, &probe, e->sim->now_ms);
-    with_core(h);
+    host_wake(h);
 }
 
 static void hand_probe(void *arg, const struct core_look *look)
@@ -388,30 +158,30 @@ static void hand_probe(void *arg, const struct core_look *look)
 static void hand_watch(void *arg, struct core_ident ident)
 {
     struct host *h = arg;
-    struct process *p = find_process(h, ident.pid);
+    struct process *p = process_find(h, ident.pid);
     struct process gone = { .pid = ident.pid, .ticks = ident.start_ticks };
 
     if (p && p->is_alive && p->ticks == ident.start_ticks)
         p->is_watched = true;
     else
-        tell_exit(h, &gone, status_of_gone(h, ident));
+        process_tell_exit(h, &gone, status_of_gone(h, ident));
 }
 
 static void hand_signal(void *arg, struct core_ident ident, int number, bool with_children)
 {
     struct host *h = arg;
-    struct process *p = find_process(h, ident.pid);
+    struct process *p = process_find(h, ident.pid);
 
     (void)with_children;
     if (!p || p->ticks != ident.start_ticks)
         return;
     if (number == SIGKILL)
-        die_later(h, p, 1, CORE_SIGNALED + SIGKILL);
+        process_die_later(h, p, 1, CORE_SIGNALED + SIGKILL);
     else if (h->sim->is_calm || sim_below(h->sim, 100) < 85)
-        die_later(h, p, 1 + (int64_t)sim_below(h->sim, 1000), CORE_SIGNALED + SIGTERM);
+        process_die_later(h, p, 1 + (int64_t)sim_below(h->sim, 1000), CORE_SIGNALED + SIGTERM);
 }
 
-static const struct core_hands hands = { hand_journal, hand_send,      hand_run,   hand_adopt,
+static const struct core_hands hands = { disk_put,     hand_send,      hand_run,   hand_adopt,
                                          hand_end_run, hand_probe,     hand_watch, hand_signal,
                                          NULL,         sim_hand_sample };
 
@@ -453,12 +223,18 @@ void host_deliver(struct host *h, unsigned type, const char *json)
     else
         core_on_message(h->core, type, message, h->sim->now_ms);
     arena_free(&a);
-    with_core(h);
+    host_wake(h);
 }
 
 static void on_connect(struct event *e)
 {
     host_connect(&e->sim->hosts[e->host]);
+}
+
+static void on_session(struct event *e)
+{
+    if (e->sim->hosts[e->host].link == (uint64_t)e->a)
+        server_session(e->sim, e->host, e->a);
 }
 
 void host_connect(struct host *h)
@@ -467,15 +243,20 @@ void host_connect(struct host *h)
 
     if (!h->core || h->link)
         return;
-    if (!s->hub) {
+    if (!s->hub || h->hole_until_ms > s->now_ms) {
         sim_later(s, 500 + (int64_t)sim_below(s, 1500), h->n, h->life, on_connect);
         return;
     }
     h->link = (uint64_t)++s->epochs[h->n];
     sim_trace(s, "host %d: connected, epoch %llu", h->n, (unsigned long long)h->link);
     core_on_link(h->core, true, s->now_ms);
-    server_session(s, h->n, (int64_t)h->link);
-    with_core(h);
+    if (s->world.has[TRAIT_ARRIVALS]) {
+        server_arrival(s, h->n);
+        sim_later(s, (int64_t)sim_below(s, 12000), h->n, h->life, on_session)->a = (int64_t)h->link;
+    } else {
+        server_session(s, h->n, (int64_t)h->link);
+    }
+    host_wake(h);
 }
 
 static void on_session_end(struct event *e)
@@ -496,74 +277,50 @@ void host_disconnect(struct host *h)
     if (!h->core)
         return;
     core_on_link(h->core, false, s->now_ms);
-    sim_later(s, 200 + (int64_t)sim_below(s, 3000), h->n, h->life, on_connect);
-    with_core(h);
-}
-
-/* A new journal with what is live; it takes the old one's place when it is on the
- * disk. */
-static void compact(struct host *h)
-{
-    while (h->records)
-        free(h->journal[--h->records].json);
-    h->is_compacting = true;
-    core_compact(h->core);
-    h->is_compacting = false;
-    h->durable = h->records;
+    sim_later(s, 200 + (int64_t)sim_below(s, s->world.has[TRAIT_STORMS] ? 1 : 3000), h->n, h->life,
+              on_connect);
+    host_wake(h);
 }
 
 void host_start(struct host *h)
 {
     struct sim *s = h->sim;
-    struct err err;
+
+    bool same_boot = h->disk.boot == h->boot + 1; /* 0: there is no journal */
 
     h->life++;
     timer_init(&h->wake, on_wake, h);
     h->core = core_new(&hands, h, s->now_ms, s->now_ms + h->wall_jump_ms);
-    core_set_events_max(h->core, sim_events_max(s));
+    core_set_events_max(h->core, s->world.events_max);
     sim_limit_host(h);
     if (h->n % 2)
         core_set_at_once(h->core, 2); /* here they wait for each other */
-    sim_trace(s, "host %d: agent up, %zu records, %s boot", h->n, h->records,
-              h->same_boot ? "same" : "new");
-    for (size_t i = 0; i < h->records; i++) {
-        if (core_replay(h->core, h->journal[i].type, h->journal[i].json, strlen(h->journal[i].json),
-                        &err))
-            sim_fail(s, "host %d: %s", h->n, err.text);
-    }
-    if (h->records > COMPACT_OVER)
-        compact(h);
-    core_start(h->core, h->same_boot, s->now_ms, s->now_ms + h->wall_jump_ms);
-    h->same_boot = true;
+    sim_trace(s, "host %d: agent up, %zu records, %s boot", h->n, h->disk.n,
+              same_boot ? "same" : "new");
+    disk_replay(h);
+    core_start(h->core, same_boot, s->now_ms, s->now_ms + h->wall_jump_ms);
+    disk_start(h);
     sim_later(s, 100 + (int64_t)sim_below(s, 1000), h->n, h->life, on_connect);
     host_wake(h);
 }
 
-/* Without power the records that were not yet on the disk are gone, and so is
- * everything that ran. */
+/* Everything that ran is gone. */
 static void lose_power(struct host *h)
 {
-    h->sim->report.power_losses++;
-    while (h->records > h->durable) {
-        const struct record *r = &h->journal[--h->records];
-
-        if (r->event)
-            sim_events_power_lost(h->sim, h->n, r->event);
-        free(r->json);
-    }
+    h->sim->report.counts[SIM_POWER_LOSSES]++;
     for (size_t i = 0; i < h->n_procs; i++)
         h->procs[i].is_alive = false;
-    h->same_boot = false;
-    sim_wanted_power_lost(h);
+    h->boot++;
 }
 
-static void end_agent(struct host *h, bool stays_parent)
+static void end_agent(struct host *h, bool stays_parent, bool power_loss)
 {
     core_free(h->core);
     h->core = NULL;
     h->is_parent = stays_parent;
     timers_stop(&h->sim->timers, &h->wake);
     host_disconnect(h);
+    disk_end(h, power_loss);
     h->life++;
     for (size_t i = 0; i < h->n_procs; i++)
         h->procs[i].is_watched = h->procs[i].is_zombie = false;
@@ -572,8 +329,8 @@ static void end_agent(struct host *h, bool stays_parent)
 void host_upgrade(struct host *h)
 {
     sim_trace(h->sim, "host %d: agent replaced", h->n);
-    h->sim->report.upgrades++;
-    end_agent(h, true);
+    h->sim->report.counts[SIM_UPGRADES]++;
+    end_agent(h, true, false);
 }
 
 void host_kill(struct host *h, bool power_loss)
@@ -581,8 +338,8 @@ void host_kill(struct host *h, bool power_loss)
     struct sim *s = h->sim;
 
     sim_trace(s, "host %d: %s", h->n, power_loss ? "power lost" : "agent killed");
-    s->report.agent_kills++;
-    end_agent(h, false);
+    s->report.counts[SIM_AGENT_KILLS]++;
+    end_agent(h, false, power_loss);
     if (power_loss)
         lose_power(h);
 }
@@ -590,7 +347,7 @@ void host_kill(struct host *h, bool power_loss)
 void host_free(struct host *h)
 {
     core_free(h->core);
-    for (size_t i = 0; i < h->records; i++)
-        free(h->journal[i].json);
-    free(h->journal);
+    for (size_t i = 0; i < h->disk.n; i++)
+        free(h->disk.records[i].json);
+    free(h->disk.records);
 }

@@ -11,14 +11,9 @@
 
 enum { INTERVAL_MS = 1500, GRACE_MS = 3000, MEM_BYTES = 1 << 30 };
 
-static bool has_limits(const struct sim *s)
-{
-    return s->o->seed % 3 == 0;
-}
-
 void sim_limit_spec(const struct sim *s, int key, struct proc_spec *spec)
 {
-    if (!has_limits(s) || key == 2)
+    if (!s->world.has[TRAIT_LIMITS] || key == 2)
         return;
     spec->has_resource = PRESENCE_GIVEN;
     spec->resource.cpu_percent = 50;
@@ -26,22 +21,16 @@ void sim_limit_spec(const struct sim *s, int key, struct proc_spec *spec)
 
 void sim_ready_spec(const struct sim *s, int key, struct proc_spec *spec)
 {
-    if (s->o->seed % 4 != 1 || key == 0)
+    if (!s->world.has[TRAIT_READY] || key == 0)
         return;
     spec->extra.ready.kind = READY_PID_FILE;
     spec->extra.ready.timeout_s = 2 * key; /* one of them is less than its command may take */
 }
 
-/* In every other world so few events may wait that some are lost. */
-size_t sim_events_max(const struct sim *s)
-{
-    return s->o->seed % 2 ? 1 + s->o->seed / 2 % 3 : 1000;
-}
-
 void sim_limit_host(struct host *h)
 {
     core_set_machine(h->core, 1, MEM_BYTES);
-    if (has_limits(h->sim))
+    if (h->sim->world.has[TRAIT_LIMITS])
         core_set_limits(h->core, INTERVAL_MS, GRACE_MS);
 }
 

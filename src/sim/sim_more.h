@@ -10,8 +10,7 @@ struct sim;
 
 void sim_limit_spec(const struct sim *s, int key, struct proc_spec *spec);
 void sim_ready_spec(const struct sim *s, int key, struct proc_spec *spec);
-size_t sim_events_max(const struct sim *s); /* that wait on a host */
-void sim_limit_host(struct host *h);        /* its core is there, and not started yet */
+void sim_limit_host(struct host *h); /* its core is there, and not started yet */
 void sim_hand_sample(void *host, struct core_ident ident);
 
 #endif

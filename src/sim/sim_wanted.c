@@ -8,22 +8,13 @@
 #include "model/code.h"
 #include "sim/sim_in.h"
 
-static int64_t op_of(const struct sim *s, const struct message_result *m)
-{
-    for (int i = 0; i < s->n_tasks; i++) {
-        if (!strcmp(s->tasks[i].id, m->task))
-            return s->tasks[i].items[m->item].op;
-    }
-    return PROC_OP_QUERY;
-}
-
 void sim_wanted_result(struct host *h, const struct message_result *m)
 {
     bool *is_unwanted = &h->is_unwanted[m->view.name[1] - '0'];
 
     if (m->code != CODE_OK)
         return;
-    switch (op_of(h->sim, m)) {
+    switch (check_find(h->sim, m->task)->items[m->item].op) {
     case PROC_OP_STOP:
     case PROC_OP_KILL:
     case PROC_OP_UNHOST: *is_unwanted = true; break;
@@ -39,7 +30,7 @@ void sim_wanted_run(struct host *h, const struct core_run *run)
         sim_fail(h->sim, "host %d: %s is restarted, and nobody wants it", h->n, run->name);
 }
 
-void sim_wanted_power_lost(struct host *h)
+void sim_wanted_unknown(struct host *h)
 {
     memset(h->is_unwanted, 0, sizeof(h->is_unwanted));
 }

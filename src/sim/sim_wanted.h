@@ -13,7 +13,7 @@ struct host;
 
 void sim_wanted_result(struct host *h, const struct message_result *m);
 void sim_wanted_run(struct host *h, const struct core_run *run);
-void sim_wanted_power_lost(struct host *h); /* results may be lost: nothing is known */
-void sim_wanted_check(struct host *h);      /* at the end */
+void sim_wanted_unknown(struct host *h); /* results may be lost: nothing is known */
+void sim_wanted_check(struct host *h);   /* at the end */
 
 #endif

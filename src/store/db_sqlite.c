@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/map.h"
@@ -20,15 +18,19 @@
 #include "base/sys.h"
 #include "base/time.h"
 #include "store/db_driver.h"
+#include "store/lock.h"
 
 #define SCHEME "sqlite:"
 
 enum {
     APPLICATION_ID = 0x484f4c44, /* "HOLD": what file(1) and we know our files by */
-    BUSY_MS = 5000,              /* somebody looks at the file with another program */
+    BUSY_MS = 5000,              /* somebody looks at the file with another program, */
+    BUSY_AGAIN_MS = 100,         /* and has not ended in that time */
     CHECK_MS = 2000,             /* so long the check at start may take */
     CHECK_STEPS = 10000,         /* of SQLite's machine, between looks at the clock */
-    WAL_PAGES = 1000,            /* from here on the log goes into the file */
+    WAL_PAGES = 1000,            /* from here on the log goes into the file, */
+    WAL_LONG_PAGES = 4 * 1000,   /* from here on readers are waited for, so that it begins anew, */
+    WAL_WAIT_MS = 200,           /* so long */
 };
 
 struct statement {
@@ -43,7 +45,8 @@ struct sqlite_db {
     struct map statements; /* by their text */
     char *path;
     int lock_fd;
-    int wal_pages;
+    int wal_pages, wal_long;
+    bool is_locked; /* when it was last tried */
 };
 
 static struct sqlite_db *mine(struct db *db)
@@ -238,9 +241,20 @@ static int run_plain(struct db *db, const char *sql, struct err *err)
     return sqlite_run(db, sql, &(struct db_args){ &none, 0, 1 }, NULL, NULL, err);
 }
 
+/* Who comes after one that has waited in vain waits no more than a moment: the other program
+ * may take for ever, and each of ours has somebody waiting for it. */
 static int sqlite_begin(struct db *db, enum db_mode mode, struct err *err)
 {
-    return run_plain(db, mode == DB_WRITE ? "BEGIN IMMEDIATE" : "BEGIN", err);
+    struct sqlite_db *d = mine(db);
+    int failed;
+
+    if (d->is_locked)
+        sqlite3_busy_timeout(d->handle, BUSY_AGAIN_MS);
+    failed = run_plain(db, mode == DB_WRITE ? "BEGIN IMMEDIATE" : "BEGIN", err);
+    if (d->is_locked)
+        sqlite3_busy_timeout(d->handle, BUSY_MS);
+    d->is_locked = failed && (sqlite3_errcode(d->handle) & 0xff) == SQLITE_BUSY;
+    return failed;
 }
 
 static bool sqlite_is_in(const struct db *db)
@@ -277,46 +291,24 @@ static int on_wal(void *arg, sqlite3 *handle, const char *name, int pages)
 
 /* SQLite would do this within the commit that makes the log too long, and whoever
  * asked for that one would wait.  What fails here is tried again after the next
- * commit; until then all of it stands in the log. */
+ * commit; until then all of it stands in the log.  While somebody reads all the time the
+ * log never begins anew by itself, and grows. */
 static void sqlite_rest(struct db *db)
 {
     struct sqlite_db *d = mine(db);
+    bool is_long = d->wal_pages >= d->wal_long;
+    int r;
 
     if (d->wal_pages < WAL_PAGES)
         return;
-    (void)sqlite3_wal_checkpoint_v2(d->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    sqlite3_busy_timeout(d->handle, WAL_WAIT_MS);
+    r = sqlite3_wal_checkpoint_v2(d->handle, NULL,
+                                  is_long ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE,
+                                  NULL, NULL);
+    sqlite3_busy_timeout(d->handle, BUSY_MS);
+    if (is_long)
+        d->wal_long = WAL_LONG_PAGES + (r == SQLITE_OK ? 0 : d->wal_pages);
     d->wal_pages = 0;
-}
-
-/* ---- One process at a time: FILE.lock is locked, and says by whom. */
-
-enum { LOCK_TEXT_SIZE = 16 };
-
-static int refuse_second(const struct sqlite_db *d, int fd, struct err *err)
-{
-    char text[LOCK_TEXT_SIZE + 1] = { 0 };
-
-    if (sys_pread(fd, text, LOCK_TEXT_SIZE, 0) <= 0)
-        return err_set(err, ERR_CONFLICT, "%s: in use by another process: end that one first",
-                       d->path);
-    return err_set(err, ERR_CONFLICT, "%s: in use by process %ld: end that one first", d->path,
-                   strtol(text, NULL, 10));
-}
-
-/* The text has always the same length, so a new one covers the old. */
-static int take_lock(struct sqlite_db *d, const char *path, struct err *err)
-{
-    char text[LOCK_TEXT_SIZE + 1];
-
-    d->lock_fd = sys_open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-    if (d->lock_fd < 0)
-        return err_sys(err, "open %s", path);
-    if (sys_flock(d->lock_fd, LOCK_EX | LOCK_NB))
-        return sys_again() ? refuse_second(d, d->lock_fd, err) : err_sys(err, "lock %s", path);
-    snprintf(text, sizeof(text), "%-15ld\n", (long)getpid());
-    if (sys_pwrite(d->lock_fd, text, LOCK_TEXT_SIZE, 0) != LOCK_TEXT_SIZE)
-        return err_sys(err, "write %s", path);
-    return 0;
 }
 
 /* ---- The file. */
@@ -387,10 +379,9 @@ static int find_file(struct sqlite_db *d, const char *wal, struct err *err)
 
 static int claim_file(struct sqlite_db *d, struct err *err)
 {
-    char *lock = xprintf("%s.lock", d->path), *wal = xprintf("%s-wal", d->path);
-    int result = take_lock(d, lock, err) ? -1 : find_file(d, wal, err);
+    char *wal = xprintf("%s-wal", d->path);
+    int result = lock_take(d->path, &d->lock_fd, err) ? -1 : find_file(d, wal, err);
 
-    free(lock);
     free(wal);
     return result;
 }
@@ -472,7 +463,7 @@ static const char *const settings[] = {
                 "PRAGMA cache_size=-8192; PRAGMA query_only=ON",
     [DB_WRITE] = "PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF;"
                  "PRAGMA cache_size=-65536; PRAGMA synchronous=FULL;"
-                 "PRAGMA journal_size_limit=67108864",
+                 "PRAGMA journal_size_limit=16777216",
 };
 
 static int connect_file(struct sqlite_db *d, enum db_mode mode, struct err *err)
@@ -519,6 +510,7 @@ static int sqlite_open(const char *url, enum db_mode mode, struct db **ret, stru
     d->base.driver = &db_sqlite;
     d->path = xstrdup(url + strlen(SCHEME));
     d->lock_fd = -1;
+    d->wal_long = WAL_LONG_PAGES;
     if ((mode == DB_WRITE && claim_file(d, err)) || connect_file(d, mode, err)) {
         sqlite_close(&d->base);
         return -1;

@@ -145,6 +145,27 @@ static const char *const events[] = {
     NULL,
 };
 
+/* So that who lists tokens knows whom to ask about one. */
+static const char *const token_makers[] = {
+    "ALTER TABLE join_token ADD COLUMN created_ms BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE join_token ADD COLUMN app TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE join_token ADD COLUMN user_name TEXT NOT NULL DEFAULT ''",
+    NULL,
+};
+
+/* The time by which old things are removed, one row; see store_retention.h. */
+static const char *const retention[] = {
+    "CREATE TABLE retention ("
+    " id BIGINT NOT NULL PRIMARY KEY, believed_ms BIGINT NOT NULL, waited_ms BIGINT NOT NULL)",
+    NULL,
+};
+
+/* What the caller of a change was told: a number, and in some answers its name. */
+static const char *const audit_codes[] = {
+    "ALTER TABLE audit ADD COLUMN code_name TEXT NOT NULL DEFAULT ''",
+    NULL,
+};
+
 const struct migration store_migrations[] = {
     { "the first tables", first_tables },
     { "causes of processes", causes },
@@ -153,6 +174,9 @@ const struct migration store_migrations[] = {
     { "sealed secrets of apps", sealed_secrets },
     { "registry and process groups", registries },
     { "events", events },
+    { "makers of join tokens", token_makers },
+    { "names of codes in the audit log", audit_codes },
+    { "the clock of what is removed", retention },
     { 0 },
 };
 /* clang-format on */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/time.h"
 #include "store/migrations.h"
 #include "store/verb.h"
 
@@ -91,22 +92,28 @@ static struct store_call *after(const struct store_call *c)
     return (struct store_call *)c->node.next;
 }
 
-static int write_group(struct worker *w, struct store_call *first, struct err *err)
+static int write_group(struct worker *w, struct store_call *first, bool *ret_begun, struct err *err)
 {
     bool lone = !after(first); /* then the transaction is its part */
+    int64_t begun_us = time_mono_us(), took_us;
 
-    if (db_begin(w->db, DB_WRITE, err))
+    *ret_begun = db_begin(w->db, DB_WRITE, err) == 0;
+    if (!*ret_begun)
         return -1;
     for (struct store_call *c = first; c; c = after(c)) {
         if (lone ? run_verb(w->db, c, err) : run_part(w->db, c, err)) {
             db_rollback(w->db);
             return -1;
         }
-        c->commit = w->commits + 1;
     }
     if (db_commit(w->db, err))
         return -1;
     w->commits++;
+    took_us = time_mono_us() - begun_us;
+    for (struct store_call *c = first; c; c = after(c)) {
+        c->commit = w->commits;
+        c->commit_us = took_us;
+    }
     return 0;
 }
 
@@ -115,22 +122,29 @@ static void write_alone(struct worker *w, struct store_call *c)
 {
     struct queue_node *next = c->node.next;
     struct err err;
+    bool begun;
 
     c->node.next = NULL;
-    end_call(c, write_group(w, c, &err) ? &err : NULL);
+    end_call(c, write_group(w, c, &begun, &err) ? &err : NULL);
     c->node.next = next;
 }
 
 /* A transaction that failed as a whole may have done so because of one call (it
- * found no space, say): then each has its own. */
+ * found no space, say): then each has its own.  One that could not even begin has waited for
+ * another program's lock, and each would wait as long again. */
 static void write_all(struct worker *w, struct store_call *first)
 {
-    struct err ignored;
+    bool begun = true;
+    struct err err;
 
-    if (after(first) && write_group(w, first, &ignored) == 0)
+    if (after(first) && write_group(w, first, &begun, &err) == 0)
         return;
-    for (struct store_call *c = first; c; c = after(c))
-        write_alone(w, c);
+    for (struct store_call *c = first; c; c = after(c)) {
+        if (begun)
+            write_alone(w, c);
+        else
+            end_call(c, &err);
+    }
 }
 
 static void do_writes(struct worker *w, struct store_call *first)
@@ -346,6 +360,18 @@ int store_submit(struct store *s, struct store_call *c, struct err *err)
     return 0;
 }
 
+static void count(struct store_counters *n, const struct store_call *c)
+{
+    n->on_their_way--;
+    n->calls++;
+    n->by_mode[c->verb->mode == DB_WRITE]++;
+    n->failed += c->failed;
+    if (c->commit <= n->commits)
+        return; /* another of the same commit was here */
+    n->commits = c->commit;
+    hist_add(&n->commit, c->commit_us);
+}
+
 int store_fd(const struct store *s)
 {
     return queue_fd(s->done);
@@ -361,11 +387,7 @@ void store_on_ready(void *arg, unsigned ready)
         struct store_call *c = (struct store_call *)calls;
 
         calls = calls->next;
-        s->counters.on_their_way--;
-        s->counters.calls++;
-        s->counters.failed += c->failed;
-        if (c->commit > s->counters.commits)
-            s->counters.commits = c->commit;
+        count(&s->counters, c);
         c->done(c->arg, c);
     }
 }

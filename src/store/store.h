@@ -32,6 +32,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/hist.h"
 #include "base/queue.h"
 #include "wire/shape.h"
 
@@ -49,7 +50,8 @@ struct store_call {
     void *out; /* what the verb gives; zeroes if it failed */
     bool failed;
     struct err err;
-    int64_t commit; /* the number of the commit that a write was part of */
+    int64_t commit;    /* the number of the commit that a write was part of; 0: none */
+    int64_t commit_us; /* and what it took, from its begin on */
     store_done_fn *done;
     void *arg;
     struct queue *reply;
@@ -63,7 +65,9 @@ struct store_options {
 
 struct store_counters {
     uint64_t calls, failed, refused;
+    uint64_t by_mode[2]; /* calls that read, that write */
     int64_t on_their_way, commits;
+    struct hist commit; /* what each of them took */
 };
 
 struct store_page {    /* of a list in the order of its keys */

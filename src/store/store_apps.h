@@ -23,15 +23,24 @@ extern const struct store_verb store_app_find; /* app_find_ask; list of app_row,
 extern const struct store_verb store_app_list; /* store_page; list of app_row by code */
 extern const struct store_verb store_app_del;  /* app_find_ask; nothing, be it there or not */
 
+/* A token is named by the first digits of its hash, "sha256:...", which tell nothing of it. */
+enum { TOKEN_ID_CHARS = 12 };
+
 struct token_row {
     const char *hash; /* of the token, which nobody has stored */
     int64_t cloud_id, biz_id;
     int64_t expires_ms, uses_left;
     const char *note;
+    int64_t created_ms; /* 0: before this was written down */
+    const char *app, *user_name;
 };
 
 struct token_find_ask {
     const char *hash;
+};
+
+struct token_del_ask {
+    const char *id;
 };
 
 struct token_take_ask {
@@ -42,6 +51,7 @@ struct token_take_ask {
 extern const struct store_verb store_token_put;  /* token_row; nothing */
 extern const struct store_verb store_token_find; /* token_find_ask; list of token_row, 0 or 1 */
 extern const struct store_verb store_token_list; /* store_page; list of token_row by hash */
+extern const struct store_verb store_token_del;  /* token_del_ask; list of token_row, those gone */
 
 /* Takes one use of it away: token_take_ask; list of token_row, one, as it is then.
  * Unknown, used up or expired: ERR_CONFLICT. */

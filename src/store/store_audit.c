@@ -6,22 +6,16 @@
 
 #define COLUMNS                                                                                    \
     "at_ms, request_id, app, user_name, is_proven, peer, method, route, what, code, message,"      \
-    " task_id"
+    " task_id, code_name"
 
 static const struct field row_fields[] = {
-    DB_NUMBER(audit_row, at_ms),
-    DB_TEXT(audit_row, request_id),
-    DB_TEXT(audit_row, app),
-    DB_TEXT(audit_row, user),
-    DB_FLAG(audit_row, is_proven),
-    DB_TEXT(audit_row, peer),
-    DB_TEXT(audit_row, method),
-    DB_TEXT(audit_row, route),
-    DB_JSON(audit_row, what),
-    DB_NUMBER(audit_row, code),
-    DB_TEXT(audit_row, message),
-    DB_TEXT(audit_row, task_id),
-    { 0 },
+    DB_NUMBER(audit_row, at_ms),   DB_TEXT(audit_row, request_id),
+    DB_TEXT(audit_row, app),       DB_TEXT(audit_row, user),
+    DB_FLAG(audit_row, is_proven), DB_TEXT(audit_row, peer),
+    DB_TEXT(audit_row, method),    DB_TEXT(audit_row, route),
+    DB_JSON(audit_row, what),      DB_NUMBER(audit_row, code),
+    DB_TEXT(audit_row, message),   DB_TEXT(audit_row, task_id),
+    DB_TEXT(audit_row, code_name), { 0 },
 };
 static const struct shape row_shape = DB_SHAPE(audit_row, row_fields);
 
@@ -54,14 +48,15 @@ static const struct shape ref_shape = DB_SHAPE(audit_ref, ref_fields);
 
 static const struct query audit_put = {
     "INSERT INTO audit (" COLUMNS ")"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
     .in = &row_shape,
 };
 
 static const struct query audit_list = {
     "SELECT " COLUMNS " FROM audit WHERE (at_ms, request_id) < ($1, $2)"
     " AND at_ms >= $3 AND at_ms < $4 AND ($5 = '' OR app = $5) AND ($6 = '' OR user_name = $6)"
-    " AND ($7 = '' OR route = $7) ORDER BY at_ms DESC, request_id DESC LIMIT $8",
+    " AND ($7 = '' OR route = $7 OR substr(route, 1, length($7) + 1) = $7 || '/')"
+    " ORDER BY at_ms DESC, request_id DESC LIMIT $8",
     .in = &page_shape,
     .out = &row_shape,
 };

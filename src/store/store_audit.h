@@ -13,8 +13,9 @@ struct audit_row {
     bool is_proven; /* the user, by a token */
     const char *peer, *method, *route;
     const char *what; /* JSON: what was asked for, but for secrets; NULL: it could not be read */
-    int64_t code;     /* 0: done */
+    int64_t code;     /* as its caller saw it; 0: done */
     const char *message, *task_id;
+    const char *code_name; /* "": it had none */
 };
 
 struct audit_page { /* from the newest on */

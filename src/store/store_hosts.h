@@ -39,7 +39,8 @@ extern const struct store_verb store_host_del;
 /* What people say of hosts is in store_inventory.h. */
 
 /* A session is one connection of an agent.  Its epoch rises with each, and never
- * falls, not even when the host is forgotten: who knows the highest has the agent. */
+ * falls, not even when the host is forgotten: who knows the highest has the agent.  A month
+ * after that nobody does (store_retention.h). */
 struct session_row {
     const char *agent_id, *node;
     int64_t epoch;

@@ -134,6 +134,26 @@ static int page_procs(struct db *db, const void *in, struct arena *a, void *out,
 const struct store_verb store_proc_page =
     VERB_RUN("proc_page", DB_READ, page_procs, sizeof(struct proc_page_got));
 
+/* ---- All of them. */
+
+static const struct field all_fields[] = {
+    DB_TEXT(proc_all_ask, after.agent_id),
+    DB_TEXT(proc_all_ask, after.space),
+    DB_TEXT(proc_all_ask, after.name),
+    DB_NUMBER(proc_all_ask, limit),
+    { 0 },
+};
+const struct shape proc_all_ask_shape = DB_SHAPE(proc_all_ask, all_fields);
+
+static const struct query proc_all = {
+    "SELECT " PROC_COLUMNS " FROM process WHERE (agent_id, space, name) > ($1, $2, $3)"
+    " ORDER BY agent_id, space, name LIMIT $4",
+    .in = &proc_all_ask_shape,
+    .out = &proc_shape,
+};
+
+const struct store_verb store_proc_all = VERB_QUERY("proc_all", DB_READ, &proc_all);
+
 /* ---- Those of one host. */
 
 static const struct query proc_of = {

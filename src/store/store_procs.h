@@ -25,7 +25,13 @@ struct agent_row {
     const char *agent_id;
 };
 
-extern const struct shape proc_ref_row_shape, agent_row_shape; /* for verbs that take them too */
+struct proc_all_ask {          /* a page of all there are, by agent id, namespace and name */
+    struct proc_ref_row after; /* the last row of the page before; "" each */
+    int64_t limit;
+};
+
+/* For verbs that take them too. */
+extern const struct shape proc_ref_row_shape, agent_row_shape, proc_all_ask_shape;
 
 struct proc_list_ask { /* one process on several hosts */
     const char *space, *name;
@@ -56,6 +62,7 @@ extern const struct store_verb store_proc_put;  /* proc_row; nothing */
 extern const struct store_verb store_proc_list; /* proc_list_ask; list of proc_row, in that order */
 extern const struct store_verb store_proc_page; /* proc_page_ask; proc_page_got */
 extern const struct store_verb store_proc_of;   /* agent_row; list of proc_row: all it has */
+extern const struct store_verb store_proc_all;  /* proc_all_ask; list of proc_row */
 extern const struct store_verb store_proc_del;  /* proc_ref_row; list of it: what was there */
 
 /* All that an agent has, instead of what we knew of it: proc_replace_ask; nothing. */

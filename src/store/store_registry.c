@@ -54,6 +54,13 @@ static const struct query of = {
     .out = &row_shape,
 };
 
+static const struct query all = {
+    "SELECT " REGISTRY_COLUMNS " FROM registry WHERE (agent_id, space, name) > ($1, $2, $3)"
+    " ORDER BY agent_id, space, name LIMIT $4",
+    .in = &proc_all_ask_shape,
+    .out = &row_shape,
+};
+
 static int add_rows(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
 {
     const struct registry_ask *ask = in;
@@ -84,3 +91,4 @@ const struct store_verb store_registry_add =
 const struct store_verb store_registry_put = VERB_RUN("registry_put", DB_WRITE, put_rows, 0);
 const struct store_verb store_registry_del = VERB_RUN("registry_del", DB_WRITE, del_rows, 0);
 const struct store_verb store_registry_of = VERB_QUERY("registry_of", DB_READ, &of);
+const struct store_verb store_registry_all = VERB_QUERY("registry_all", DB_READ, &all);

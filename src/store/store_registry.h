@@ -37,6 +37,7 @@ extern const struct store_verb store_registry_add;
 extern const struct store_verb store_registry_put;
 /* registry_del_ask; nothing.  Only what is unregistered goes. */
 extern const struct store_verb store_registry_del;
-extern const struct store_verb store_registry_of; /* agent_row; list of registry_row */
+extern const struct store_verb store_registry_of;  /* agent_row; list of registry_row */
+extern const struct store_verb store_registry_all; /* proc_all_ask; list of registry_row */
 
 #endif

@@ -47,9 +47,16 @@ static const struct field made_fields[] = {
 };
 static const struct shape made_shape = DB_SHAPE(made, made_fields);
 
+/* A few with each new one, so that a day's worth never goes at once. */
 static const struct query forget_old = {
-    "DELETE FROM request_key WHERE created_ms < $1",
+    "DELETE FROM request_key WHERE (app, request_key) IN (SELECT app, request_key FROM request_key"
+    " WHERE created_ms < $1 ORDER BY created_ms LIMIT 100)",
     .in = &moment_shape,
+};
+
+static const struct query forget_this = {
+    "DELETE FROM request_key WHERE app = $1 AND request_key = $2 AND created_ms < $3",
+    .in = &since_shape,
 };
 
 static const struct query take = {
@@ -94,10 +101,13 @@ static int begin(struct db *db, const void *in, struct arena *a, void *out, stru
 {
     const struct request_begin_ask *ask = in;
     struct request_begin_got *got = out;
+    struct request_row old = ask->row;
     struct list taken;
 
     got->task_id = "";
+    old.created_ms = ask->oldest_ms;
     if (db_run(db, &forget_old, &(struct moment){ ask->oldest_ms }, NULL, NULL, err) ||
+        db_run(db, &forget_this, &old, NULL, NULL, err) ||
         db_run(db, &take, &ask->row, a, &taken, err))
         return -1;
     got->is_new = taken.n > 0;

@@ -52,13 +52,19 @@ static const struct field list_row_fields[] = {
 };
 static const struct shape list_row_shape = DB_SHAPE(task_list_row, list_row_fields);
 
-/* By what is asked for, so that each finds its index: [of one app][open ones]. */
-static const struct query task_lists[2][2] = {
-    { { LIST_SQL("") "$4", .in = &list_all_shape, .out = &list_row_shape },
-      { LIST_SQL(" AND t.n_left > 0") "$4", .in = &list_all_shape, .out = &list_row_shape } },
-    { { LIST_SQL(" AND t.app = $5") "$4", .in = &list_app_shape, .out = &list_row_shape },
-      { LIST_SQL(" AND t.app = $5 AND t.n_left > 0") "$4", .in = &list_app_shape,
-        .out = &list_row_shape } },
+/* By what is asked for, so that each finds its index: [of one app][open ones][failed ones]. */
+#define LIST_OF(shape, more)                                                                       \
+    {                                                                                              \
+        LIST_SQL(more) "$4", .in = &(shape), .out = &list_row_shape                                \
+    }
+#define OF_APP " AND t.app = $5"
+#define OPEN   " AND t.n_left > 0"
+#define FAILED " AND t.n_failed > 0"
+static const struct query task_lists[2][2][2] = {
+    { { LIST_OF(list_all_shape, ""), LIST_OF(list_all_shape, FAILED) },
+      { LIST_OF(list_all_shape, OPEN), LIST_OF(list_all_shape, OPEN FAILED) } },
+    { { LIST_OF(list_app_shape, OF_APP), LIST_OF(list_app_shape, OF_APP FAILED) },
+      { LIST_OF(list_app_shape, OF_APP OPEN), LIST_OF(list_app_shape, OF_APP OPEN FAILED) } },
 };
 
 static int list_tasks(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
@@ -67,7 +73,8 @@ static int list_tasks(struct db *db, const void *in, struct arena *a, void *out,
     const struct list_page page = { ask->before_no, task_number_at(ask->since_ms), ask->since_ms,
                                     ask->limit, ask->app };
 
-    return db_run(db, &task_lists[*ask->app != 0][ask->open_only], &page, a, out, err);
+    return db_run(db, &task_lists[*ask->app != 0][ask->open_only][ask->failed_only], &page, a, out,
+                  err);
 }
 
 const struct store_verb store_task_list =

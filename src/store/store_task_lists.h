@@ -12,6 +12,7 @@ struct task_list_ask {
     const char *app;   /* "": of all */
     bool open_only;
     int64_t limit;
+    bool failed_only; /* some of it went wrong */
 };
 
 struct task_list_row {

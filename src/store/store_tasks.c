@@ -210,7 +210,7 @@ static const struct query task_cancel = {
 
 const struct store_verb store_task_cancel = VERB_QUERY("task_cancel", DB_WRITE, &task_cancel);
 
-/* ---- Forgetting: the task at once, its items piece by piece. */
+/* ---- Forgetting: the task at once, what belongs to it piece by piece. */
 
 static const struct field prune_fields[] = {
     DB_NUMBER(task_prune_ask, before_ms),
@@ -219,14 +219,6 @@ static const struct field prune_fields[] = {
 };
 static const struct shape prune_shape = DB_SHAPE(task_prune_ask, prune_fields);
 
-static const struct query prune_tasks = {
-    "UPDATE task SET gone = 1 WHERE task_no IN (SELECT task_no FROM task"
-    " WHERE n_left = 0 AND gone = 0 AND finished_ms < $1 ORDER BY finished_ms LIMIT $2)"
-    " RETURNING task_no",
-    .in = &prune_shape,
-    .out = &number_shape,
-};
-
 static const struct query prune_items = {
     "DELETE FROM task_item WHERE (task_no, n) IN (SELECT i.task_no, i.n FROM task t"
     " JOIN task_item i ON i.task_no = t.task_no WHERE t.gone = 1 LIMIT $1) RETURNING n",
@@ -234,26 +226,58 @@ static const struct query prune_items = {
     .out = &number_shape,
 };
 
-/* What is left of them; their specs go along. */
-static const struct query prune_rest = {
-    "DELETE FROM task WHERE gone = 1",
+static const struct query prune_specs = {
+    "DELETE FROM task_spec WHERE (task_no, n) IN (SELECT s.task_no, s.n FROM task t"
+    " JOIN task_spec s ON s.task_no = t.task_no WHERE t.gone = 1 LIMIT $1) RETURNING n",
+    .in = &number_shape,
+    .out = &number_shape,
 };
 
+static const struct query prune_tasks = {
+    "DELETE FROM task WHERE task_no IN (SELECT task_no FROM task WHERE gone = 1 LIMIT $1)"
+    " RETURNING task_no",
+    .in = &number_shape,
+    .out = &number_shape,
+};
+
+static const struct query prune_more = {
+    "UPDATE task SET gone = 1 WHERE task_no IN (SELECT task_no FROM task"
+    " WHERE n_left = 0 AND gone = 0 AND finished_ms < $1 ORDER BY finished_ms LIMIT $2)"
+    " RETURNING task_no",
+    .in = &prune_shape,
+    .out = &number_shape,
+};
+
+/* Removes as many as there is room for, and takes that from *left. */
+static int prune_some(struct db *db, const struct query *q, struct arena *a, int64_t *left,
+                      int64_t *ret_n, struct err *err)
+{
+    struct list rows = { 0 };
+
+    if (*left && db_run(db, q, &(struct number){ *left }, a, &rows, err))
+        return -1;
+    *left -= (int64_t)rows.n;
+    *ret_n = (int64_t)rows.n;
+    return 0;
+}
+
+/* What is gone is removed to its end before more is: so nothing piles up, and no step has
+ * more to do than its limit. */
 static int prune(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
 {
     const struct task_prune_ask *ask = in;
-    struct number limit = { ask->limit };
     struct task_prune_got *pruned = out;
-    struct list tasks, items;
+    struct task_prune_ask more = *ask;
+    struct list tasks = { 0 };
+    int64_t ignored;
 
-    if (db_run(db, &prune_tasks, ask, a, &tasks, err) ||
-        db_run(db, &prune_items, &limit, a, &items, err))
-        return -1;
-    if ((int64_t)items.n < ask->limit && db_run(db, &prune_rest, NULL, NULL, NULL, err))
+    if (prune_some(db, &prune_items, a, &more.limit, &pruned->items, err) ||
+        prune_some(db, &prune_specs, a, &more.limit, &ignored, err) ||
+        prune_some(db, &prune_tasks, a, &more.limit, &ignored, err) ||
+        (more.limit && db_run(db, &prune_more, &more, a, &tasks, err)))
         return -1;
     pruned->tasks = (int64_t)tasks.n;
-    pruned->items = (int64_t)items.n;
-    pruned->more = pruned->tasks == ask->limit || pruned->items == ask->limit;
+    pruned->more = more.limit == 0 || tasks.n > 0;
     return 0;
 }
 

@@ -84,14 +84,14 @@ struct task_cancel_ask {
 
 extern const struct store_verb store_task_cancel;
 
-/* Forgets tasks that were finished before then, at most `limit` items at a time:
- * a task is gone at once, its items in as many calls as it takes. */
+/* Forgets tasks that were finished before then, at most `limit` rows at a time: a task is
+ * gone at once, what belongs to it in as many calls as it takes. */
 struct task_prune_ask {
     int64_t before_ms, limit;
 };
 
 struct task_prune_got {
-    int64_t tasks, items;
+    int64_t tasks, items; /* tasks: gone from now on; items: removed */
     bool more;
 };
 

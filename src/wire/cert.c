@@ -179,17 +179,19 @@ int cert_facts_of(struct x509_st *x, struct cert_facts *ret, struct err *err)
 {
     struct cert_facts f = { .role = read_role(x) };
     unsigned char *der = NULL;
-    EVP_PKEY *key = X509_get0_pubkey(x);
     int n;
 
-    if (!key)
+    if (!X509_get0_pubkey(x))
         return err_set(err, ERR_INVALID, "certificate: a key of an unknown kind");
     if (read_time(X509_get0_notBefore(x), &f.from_ms, err) ||
         read_time(X509_get0_notAfter(x), &f.until_ms, err) || read_serial(x, f.serial, err))
         return -1;
     if (f.role == CERT_AGENT && read_agent_id(x, f.agent_id, err))
         return -1;
-    read_key_id(key, f.key_id);
+    /* The key as it stands there: writing it anew would cost as much as a signature. */
+    n = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(x), &der);
+    digest_der(der, n, f.key_id);
+    der = NULL;
     n = i2d_X509(x, &der);
     digest_der(der, n, f.fingerprint);
     *ret = f;

@@ -248,6 +248,25 @@ static void put_choices(const struct field *f, struct buf *out)
     }
 }
 
+/* By one that it has, in a section if there is any. */
+static void put_ways(const struct settings *all, struct buf *out)
+{
+    const struct setting *s = all->list;
+
+    for (size_t i = all->n; i-- > 0;)
+        s = all->list[i].depth > 1 ? &all->list[i] : s;
+    buf_printf(out, "\nEvery option may also stand in the file (--%s is ", s->flag);
+    for (size_t i = 0; i < s->depth; i++)
+        buf_printf(out, "%s%s: ", i ? "{ " : "", s->path[i]->name);
+    buf_puts(out, "...");
+    for (size_t i = 1; i < s->depth; i++)
+        buf_puts(out, " }");
+    buf_printf(out,
+               ") or in the\n"
+               "environment (%s).  The command line wins, then the environment.\n",
+               s->env);
+}
+
 static const char *help_text(const struct config_spec *spec, const struct settings *all,
                              struct arena *a)
 {
@@ -269,11 +288,7 @@ static const char *help_text(const struct config_spec *spec, const struct settin
         buf_addc(&b, '\n');
     }
     buf_printf(&b, "  %-26s this text\n  %-26s the version\n", "--help", "--version");
-    buf_printf(
-        &b,
-        "\nEvery option may also stand in the file (--log-level is log: { level: ... }) or in the\n"
-        "environment (%s_LOG_LEVEL).  The command line wins, then the environment.\n",
-        spec->env_prefix);
+    put_ways(all, &b);
     copy = arena_memdup(a, buf_data(&b), b.len);
     buf_free(&b);
     return copy;

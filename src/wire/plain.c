@@ -2,7 +2,12 @@
 /* plain.c - see plain.h. */
 #include "wire/plain.h"
 
+#include <errno.h>
+#include <sys/socket.h>
+
 #include "base/sys.h"
+
+enum { SCRATCH = 64 * 1024 };
 
 enum tls_status plain_read(int fd, void *to, size_t n, size_t *ret_got, struct err *err)
 {
@@ -30,4 +35,38 @@ enum tls_status plain_write(int fd, const void *from, size_t n, size_t *ret_put,
     }
     *ret_put = (size_t)put;
     return TLS_OK;
+}
+
+enum tls_status plain_discard(int fd, size_t max, size_t *sum)
+{
+    char scratch[SCRATCH];
+    size_t got = SCRATCH, seen = 0;
+    enum tls_status st = TLS_OK;
+    struct err err;
+
+    while (st == TLS_OK && got == SCRATCH && seen < max) {
+        got = 0;
+        st = plain_read(fd, scratch, SCRATCH, &got, &err);
+        seen += got;
+    }
+    *sum += seen;
+    return st;
+}
+
+/* Bytes may still be there to read, in front of the end: reading would not tell. */
+bool plain_is_gone(int fd)
+{
+    struct pollfd p = { .fd = fd, .events = POLLRDHUP };
+
+    return sys_poll(&p, 1, 0) > 0;
+}
+
+int plain_connected(int fd, struct err *err)
+{
+    int problem = 0;
+
+    if (sys_getsockopt(fd, SOL_SOCKET, SO_ERROR, &problem))
+        problem = errno;
+    errno = problem;
+    return problem ? err_sys(err, "connect") : 0;
 }

@@ -13,7 +13,6 @@
 #include "wire/stream.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -21,6 +20,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/sys.h"
+#include "wire/pace.h"
 #include "wire/plain.h"
 
 enum {
@@ -49,8 +49,10 @@ struct stream {
     struct stream_limits limits;
     struct buf in, out; /* shown but not taken; written but not sent */
     struct timer timer;
-    struct err *why;  /* BROKEN: not yet told */
-    size_t discarded; /* ENDING: bytes thrown away */
+    struct pace_place place; /* HANDSHAKING: in line for the next step */
+    struct err *why;         /* BROKEN: not yet told */
+    size_t discarded;        /* ENDING: bytes thrown away */
+    int64_t moved_ms;        /* when the socket last took some of `out`, or `out` began */
     int fd;
     enum state state;
     bool busy;
@@ -109,6 +111,8 @@ static size_t push(struct stream *s, const char *from, size_t n, size_t max)
             break; /* the socket is full; asking again would only say so */
     }
     s->out_wants_read = st == TLS_WANT_READ;
+    if (sent > 0)
+        s->moved_ms = loop_now_ms(s->loop);
     if (st == TLS_FAILED)
         fail(s, &err);
     return sent;
@@ -135,6 +139,8 @@ static void keep_out(struct stream *s, const char *bytes, size_t n)
         fail(s, &err);
         return;
     }
+    if (s->out.len == 0)
+        s->moved_ms = loop_now_ms(s->loop);
     buf_add(&s->out, bytes, n);
 }
 
@@ -154,6 +160,11 @@ void stream_write(struct stream *s, const void *bytes, size_t n)
 size_t stream_pending(const struct stream *s)
 {
     return s->out.len;
+}
+
+int64_t stream_stuck_ms(const struct stream *s)
+{
+    return s->out.len > 0 ? loop_now_ms(s->loop) - s->moved_ms : 0;
 }
 
 static void flush(struct stream *s)
@@ -307,12 +318,17 @@ static void opened(struct stream *s)
         read_in(s); /* came in one piece with the end of the handshake */
 }
 
+/* `ready` is 0 for one whose turn has come. */
 static void shake(struct stream *s, unsigned ready)
 {
     struct err err;
-    enum tls_status st = tls_conn_handshake(s->tls, &err);
+    enum tls_status st;
 
-    (void)ready;
+    if (ready && s->limits.pace) {
+        pace_wait(s->limits.pace, &s->place);
+        return;
+    }
+    st = tls_conn_handshake(s->tls, &err);
     s->shake_wants_write = st == TLS_WANT_WRITE;
     if (st == TLS_OK)
         opened(s);
@@ -323,13 +339,8 @@ static void shake(struct stream *s, unsigned ready)
 static void check_connected(struct stream *s, unsigned ready)
 {
     struct err err;
-    int problem = 0;
 
-    if (sys_getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &problem))
-        problem = errno;
-    if (problem) {
-        errno = problem;
-        err_sys(&err, "connect");
+    if (plain_connected(s->fd, &err)) {
         fail(s, &err);
     } else if (s->tls) {
         s->state = HANDSHAKING;
@@ -364,24 +375,13 @@ static void give_up(struct stream *s)
 /* Past TLS: what is thrown away need not be understood. */
 static void discard(struct stream *s, unsigned ready)
 {
-    char scratch[SCRATCH];
-    size_t got = SCRATCH, seen = 0;
-    struct err err;
+    enum tls_status st;
 
     if (!(ready & WATCH_READ))
         return;
-    while (got == SCRATCH && seen < TURN_MAX && !s->in_done) {
-        enum tls_status st;
-
-        got = 0;
-        st = plain_read(s->fd, scratch, SCRATCH, &got, &err);
-        s->in_done = st == TLS_END;
-        seen += got;
-        if (st == TLS_FAILED)
-            s->state = DEAD;
-    }
-    s->discarded += seen;
-    if (s->discarded > DISCARD_MAX)
+    st = plain_discard(s->fd, TURN_MAX, &s->discarded);
+    s->in_done = st == TLS_END;
+    if (st == TLS_FAILED || s->discarded > DISCARD_MAX)
         s->state = DEAD;
 }
 
@@ -423,6 +423,11 @@ int stream_peer(const struct stream *s, struct cert_facts *ret, struct err *err)
     return tls_conn_peer(s->tls, ret, err);
 }
 
+bool stream_is_resumed(const struct stream *s)
+{
+    return s->tls && tls_conn_is_resumed(s->tls);
+}
+
 void stream_free(struct stream *s)
 {
     if (!s)
@@ -435,6 +440,8 @@ void stream_free(struct stream *s)
 static void destroy(struct stream *s)
 {
     timer_stop(s->loop, &s->timer);
+    if (s->limits.pace)
+        pace_leave(s->limits.pace, &s->place);
     watch_free(s->watch);
     tls_conn_free(s->tls);
     sys_close(s->fd);
@@ -465,8 +472,8 @@ static unsigned interest(const struct stream *s)
     switch (s->state) {
     case CONNECTING: out = true; break;
     case HANDSHAKING:
-        out = s->shake_wants_write;
-        in = !out;
+        out = s->shake_wants_write && !s->place.is_waiting;
+        in = !s->shake_wants_write && !s->place.is_waiting;
         break;
     case OPEN:
         in = (!s->in_done && !s->unwatched) || s->out_wants_read;
@@ -526,6 +533,15 @@ static void on_watch(void *arg, unsigned ready)
     settle(s, true);
 }
 
+/* In line for a step of the handshake; where it stands by now may be elsewhere. */
+static void on_place(void *arg)
+{
+    struct stream *s = arg;
+
+    if (s->state == HANDSHAKING)
+        on_watch(s, 0);
+}
+
 static void on_timer(void *arg)
 {
     struct stream *s = arg;
@@ -561,6 +577,7 @@ int stream_new(struct loop *loop, int fd, struct tls *tls, const char *host,
     assert(limits->in_max > 0);
     *s = (struct stream){ .loop = loop, .fd = fd, .limits = *limits, .owner = owner, .arg = arg };
     timer_init(&s->timer, on_timer, s);
+    s->place = (struct pace_place){ .fn = on_place, .arg = s };
     (void)sys_setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, 1); /* a unix socket has no such thing */
     if (tls && tls_conn_new(tls, fd, host, &s->tls, err))
         goto fail;

@@ -37,6 +37,7 @@
 #include "base/loop.h"
 #include "wire/tls.h"
 
+struct pace;
 struct stream;
 
 struct stream_owner {
@@ -51,6 +52,7 @@ struct stream_limits {
     size_t in_max, out_max;
     int64_t handshake_ms; /* for connecting and the TLS handshake together */
     int64_t linger_ms;    /* how long stream_end() tries */
+    struct pace *pace; /* where the steps of a handshake wait for their turn; NULL: they do not */
 };
 
 /* Takes over a connected (or, for a client, connecting) socket that does not
@@ -64,9 +66,12 @@ int stream_new(struct loop *loop, int fd, struct tls *tls, const char *host,
 
 void stream_write(struct stream *s, const void *bytes, size_t n);
 size_t stream_pending(const struct stream *s); /* bytes kept, not yet taken by the socket */
+/* How long such bytes have waited without the socket taking any; 0: none wait. */
+int64_t stream_stuck_ms(const struct stream *s);
 
 /* From on_ready() on; see tls_conn_peer(). */
 int stream_peer(const struct stream *s, struct cert_facts *ret, struct err *err);
+bool stream_is_resumed(const struct stream *s); /* the handshake took up an earlier session */
 
 void stream_pause(struct stream *s);  /* neither on_bytes() nor an end in order until resumed */
 void stream_resume(struct stream *s); /* shows what was kept, from the next turn on */

@@ -190,6 +190,12 @@ int tls_client_new(const struct tls_config *c, struct tls **ret, struct err *err
     return tls_new(c, false, ret, err);
 }
 
+struct tls *tls_use(struct tls *t)
+{
+    atomic_fetch_add(&t->users, 1);
+    return t;
+}
+
 void tls_free(struct tls *t)
 {
     if (!t || atomic_fetch_sub(&t->users, 1) != 1)

@@ -42,7 +42,8 @@ struct tls_config {
 
 int tls_server_new(const struct tls_config *c, struct tls **ret, struct err *err);
 int tls_client_new(const struct tls_config *c, struct tls **ret, struct err *err);
-void tls_free(struct tls *t); /* NULL is fine */
+void tls_free(struct tls *t);       /* NULL is fine */
+struct tls *tls_use(struct tls *t); /* another user, who must free it too; the same is returned */
 
 /* Keys for a server's tickets, of a file: with them sessions are taken up again
  * after a restart.  Copied; call it again after they have changed, from the thread

@@ -35,7 +35,9 @@ static const struct ticket_key *find_key(const struct tickets *t, const unsigned
 }
 
 /* OpenSSL asks for the key to seal a ticket with, or to open the one that has
- * `name`.  0: there is none, which means a full handshake. */
+ * `name`.  0: there is none, which means a full handshake.  2: it opens, and is due for
+ * another one: a ticket of today's key is not, which saves a fleet that comes back the
+ * making of as many. */
 static int on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
                          EVP_MAC_CTX *mac, int sealing)
 {
@@ -58,7 +60,7 @@ static int on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_C
     if (EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), NULL, cipher_key, iv, sealing) != 1 ||
         EVP_MAC_CTX_set_params(mac, params) != 1)
         return -1;
-    return 1;
+    return k == &r->tickets.keys[0] ? 1 : 2;
 }
 
 /* Whether the client is as welcome as it was: its certificate may have expired
@@ -79,10 +81,10 @@ static SSL_TICKET_RETURN on_ticket(SSL *ssl, SSL_SESSION *session, const unsigne
     (void)name;
     (void)name_n;
     (void)arg;
-    if ((status == SSL_TICKET_SUCCESS || status == SSL_TICKET_SUCCESS_RENEW) &&
-        is_still_good(session))
-        return SSL_TICKET_RETURN_USE_RENEW;
-    return SSL_TICKET_RETURN_IGNORE_RENEW;
+    if ((status != SSL_TICKET_SUCCESS && status != SSL_TICKET_SUCCESS_RENEW) ||
+        !is_still_good(session))
+        return SSL_TICKET_RETURN_IGNORE_RENEW;
+    return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
 }
 
 void tls_resume_set_tickets(struct tls_resume *r, struct ssl_ctx_st *ctx, const struct tickets *t)

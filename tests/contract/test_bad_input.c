@@ -3,17 +3,20 @@
  * and the shapes alone: a new row, or a new field, is met by itself.
  *
  * Each time the caller hears the code that the dialect has for it, and the whole path of the
- * field; nothing is stored, no agent is asked for anything, and the server goes on.  HTTP,
- * gate, tasks, fleet, groups, events and store are the real ones; agents are played. */
+ * field; nothing is stored, no agent is asked for anything, and the server goes on.  Whoever
+ * reads Chinese hears all of it in Chinese, but for the path.  HTTP, gate, tasks, fleet, groups,
+ * events and store are the real ones; agents are played. */
 #include "api/routes.h"
 #include "base/time.h"
 #include "model/rules.h"
 #include "model/task.h"
+#include "model/wording.h"
 #include "server/events.h"
 #include "server/groups.h"
 #include "server/logs.h"
 #include "server/pushes.h"
 #include "tests/lib/broken.h"
+#include "tests/lib/english.h"
 #include "tests/unit/api/server_world.h"
 
 #include <inttypes.h>
@@ -73,7 +76,7 @@ static void make_apps(struct bad_world *b)
     struct world *w = &b->v.w;
     json_t *made;
 
-    world_put_app(w, "chief", "{\"rights\":[\"read\",\"operate\",\"admin\"]}");
+    world_put_app(w, "chief", "{\"rights\":[\"read\",\"operate\",\"admin\",\"metrics\"]}");
     world_put_app(w, "reader", "{\"rights\":[\"read\"]}");
     world_put_app(w, "actor", "{\"rights\":[\"operate\"]}");
     world_put_app(w, "tenant", "{\"businesses\":[77]}");
@@ -93,6 +96,8 @@ static void make_things(struct bad_world *b)
     struct message_result result;
 
     make_apps(b);
+    store_rig_do(&w->store, &store_token_put, &(struct token_row){ .hash = "sha256:0123456789ab" },
+                 NULL);
     world_admin(w, "PUT", "/v1/businesses", "{\"id\":1,\"name\":\"one\"}");
     world_admin(w, "PUT", "/v1/businesses", "{\"id\":77,\"name\":\"spare\"}");
     world_admin(w, "PUT", "/v1/business_sets", "{\"id\":8000077,\"name\":\"spare\"}");
@@ -277,6 +282,7 @@ static const struct {
     { "/v1/businesses/*", "77" },
     { "/v1/business_sets/*", "8000077" },
     { "/v1/apps/*", "reader" },
+    { "/v1/tokens/*", "0123456789ab" },
 };
 
 static void fill_hints(struct trial *t)
@@ -476,6 +482,41 @@ static const char *told_path(const struct trial *t, const struct broken_way *w, 
     return to;
 }
 
+/* ---- the same in Chinese */
+
+#define IN_CHINESE "Blueking-Language: zh-hans\r\n"
+
+static void check_chinese(const struct trial *t, const char *words, const char *what)
+{
+    if (strcspn(words, "\xe4\xe5\xe6\xe7\xe8\xe9") == strlen(words) || english_left(words))
+        fail_msg("%s %s: %s: English is left: %s", t->method, t->path, what, words);
+}
+
+/* What was answered in English, put into Chinese here: asking each time again would take as
+ * long again.  The path comes first. */
+static void check_words(const struct trial *t, const char *path, const char *what)
+{
+    struct buf words = { 0 };
+    struct answer a;
+
+    read_answer(t, &a);
+    wording_put(&words, strstr(a.message, path), LANG_ZH);
+    check_chinese(t, buf_text(&words), what);
+    buf_free(&words);
+}
+
+/* And once as a caller hears it, with what the dialect puts around it. */
+static void ask_in_chinese(struct trial *t, const json_t *request, const char *path)
+{
+    struct answer a;
+
+    send_as(t, AS("chief") IN_CHINESE, request, NULL);
+    read_answer(t, &a);
+    check_chinese(t, a.message, "absence");
+    if (!t->route->label && !strstr(a.message, path))
+        fail_msg("%s %s: no %s in: %s", t->method, t->path, path, a.message);
+}
+
 static void refused_with(struct trial *t, const struct broken_way *w, const char *raw,
                          const char *what)
 {
@@ -485,6 +526,11 @@ static void refused_with(struct trial *t, const struct broken_way *w, const char
     broken_set(request, w, t->hints, raw ? json_string(BROKEN_MARK) : NULL);
     send_as(t, AS("chief"), request, raw);
     check_refused(t, WRONG_FIELD, told_path(t, w, !raw, path), what);
+    check_words(t, path, what);
+    if (!raw) {
+        path[strlen(path) - 1] = '\0'; /* the colon is another one */
+        ask_in_chinese(t, request, path);
+    }
     json_decref(request);
 }
 
@@ -592,7 +638,7 @@ static void try_field(struct trial *t, const struct broken_way *w)
         return;
     case FIELD_BOOL: refused_with(t, w, t->by_query ? "maybe" : "7", "a wrong type"); return;
     case FIELD_ENUM:
-        refused_with(t, w, t->by_query ? "no such" : "\"no such\"", "an unknown word");
+        refused_with(t, w, t->by_query ? "nonesuch" : "\"nonesuch\"", "an unknown word");
         refused_with(t, w, "4711", "an unknown number");
         return;
     case FIELD_OBJ:
@@ -687,6 +733,9 @@ static void try_json(struct trial *t)
         else
             fail_msg("%s %s: %s: %d %s", t->method, t->path, texts[i], t->b->v.w.status,
                      t->b->v.w.body);
+        send_text(t, AS("chief") IN_CHINESE, "", texts[i]);
+        read_answer(t, &a);
+        check_chinese(t, a.message, texts[i]);
     }
 }
 
@@ -699,10 +748,13 @@ static void try_depth(struct trial *t)
     for (int i = 0; i < 20000; i++)
         buf_addc(&body, '[');
     send_text(t, AS("chief"), "", buf_text(&body));
-    buf_free(&body);
     read_answer(t, &a);
     if (a.is_ok || (!is_said(t, WRONG_JSON, &a) && !is_said(t, WRONG_FIELD, &a)))
         fail_msg("%s %s: 20000 deep: %d %s", t->method, t->path, t->b->v.w.status, t->b->v.w.body);
+    send_text(t, AS("chief") IN_CHINESE, "", buf_text(&body));
+    buf_free(&body);
+    read_answer(t, &a);
+    check_chinese(t, a.message, "20000 deep");
 }
 
 /* ---- what is allowed */
@@ -712,7 +764,7 @@ static void try_least(struct trial *t)
 {
     struct answer a;
 
-    if (t->route->is_stream)
+    if (t->route->is_stream || t->route->gives == GIVES_TEXT)
         return;
     send_as(t, AS("chief"), t->least, "");
     read_answer(t, &a);

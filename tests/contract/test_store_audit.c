@@ -116,6 +116,27 @@ static void filters_narrow_it(void **state)
     }
 }
 
+static void a_route_has_what_is_below_it(void **state)
+{
+    static const struct {
+        const char *route, *ids;
+    } cases[] = {
+        { "/v1/hosts", "ecb" }, { "/v1/hosts/*", "e" }, { "/v1/host", "" },
+        { "/v1", "fecb" },      { "operate_proc", "" }, { "operate_proc_v2", "da" },
+    };
+    struct store_rig *r = *state;
+
+    put_some(r);
+    put(r, 4000, "e", "one", "", "/v1/hosts/*");
+    put(r, 5000, "f", "one", "", "/v1/hosts_of");
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct audit_page page = all();
+
+        page.route = cases[i].route;
+        assert_string_equal(ids(r, &page), cases[i].ids);
+    }
+}
+
 static void the_old_go_the_oldest_first(void **state)
 {
     struct store_rig *r = *state;
@@ -136,9 +157,8 @@ static void the_old_go_the_oldest_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORE_TEST(a_row_comes_back_as_it_was),
-        STORE_TEST(the_newest_come_first_page_by_page),
-        STORE_TEST(filters_narrow_it),
+        STORE_TEST(a_row_comes_back_as_it_was),  STORE_TEST(the_newest_come_first_page_by_page),
+        STORE_TEST(filters_narrow_it),           STORE_TEST(a_route_has_what_is_below_it),
         STORE_TEST(the_old_go_the_oldest_first),
     };
 

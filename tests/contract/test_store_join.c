@@ -109,6 +109,32 @@ static void a_look_shows_who_is_in_the_way(void **state)
     assert_int_equal(uses_left(r), 1);
 }
 
+static void a_token_is_revoked_by_its_id(void **state)
+{
+    struct store_rig *r = *state;
+    const struct token_row one = {
+        "sha256:0123456789abcdef", 7, 2, 1000, 3, "rack 7", 5, "kit", "alice"
+    };
+    const struct token_row other = { "sha256:0123456789acabcd", 0, 2, 1000, 1, "" };
+    struct list rows;
+
+    store_rig_do(r, &store_token_put, &one, NULL);
+    store_rig_do(r, &store_token_put, &other, NULL);
+    store_rig_do(r, &store_token_del, &(struct token_del_ask){ "0123456789" }, &rows);
+    assert_int_equal(rows.n, 0); /* not by less than all of it */
+    store_rig_do(r, &store_token_del, &(struct token_del_ask){ "0123456789ab" }, &rows);
+    assert_int_equal(rows.n, 1);
+    assert_string_equal(ROW(token_row, rows, 0)->hash, one.hash);
+    assert_int_equal(ROW(token_row, rows, 0)->created_ms, 5);
+    assert_string_equal(ROW(token_row, rows, 0)->app, "kit");
+    assert_string_equal(ROW(token_row, rows, 0)->user_name, "alice");
+    store_rig_do(r, &store_token_del, &(struct token_del_ask){ "0123456789ab" }, &rows);
+    assert_int_equal(rows.n, 0);
+    store_rig_do(r, &store_token_list, &(struct store_page){ "", 10 }, &rows);
+    assert_int_equal(rows.n, 1);
+    assert_string_equal(ROW(token_row, rows, 0)->hash, other.hash);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -116,6 +142,7 @@ int main(void)
         STORE_TEST(what_is_refused_changes_nothing),
         STORE_TEST(a_host_that_is_known_needs_no_token),
         STORE_TEST(a_look_shows_who_is_in_the_way),
+        STORE_TEST(a_token_is_revoked_by_its_id),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,6 +177,51 @@ static void a_host_takes_all_of_it_along(void **state)
 
 #define HOSTS_TEST(f) cmocka_unit_test_setup_teardown(f, setup, store_rig_teardown)
 
+/* ---- all that there is, page by page: of the registry, and of processes alike */
+
+static const char *const keys[][2] = {
+    { "a", "p" }, { "a", "q" }, { "b", "a" }, { "b", "p" }, { "c", "p" },
+};
+
+static void put_keys(struct store_rig *r)
+{
+    for (size_t i = ARRAY_LEN(keys); i-- > 0;) {
+        struct registry_row row[] = { row_of(keys[i][0], keys[i][1], STORE_REGISTERED, 1) };
+        const struct proc_row proc = { .agent_id = keys[i][0],
+                                       .space = row->space,
+                                       .name = keys[i][1],
+                                       .version = "",
+                                       .message = "" };
+
+        store_rig_do(r, &store_registry_put, &(struct registry_ask){ LIST(row) }, NULL);
+        store_rig_do(r, &store_proc_put, &proc, NULL);
+    }
+}
+
+static void all_come_in_their_order(void **state)
+{
+    struct store_rig *r = *state;
+    struct proc_all_ask ask = { { "", "", "" }, 2 };
+    struct list rows = { NULL, 2 }, procs;
+    size_t n = 0;
+
+    put_keys(r);
+    while (rows.n == 2) {
+        store_rig_do(r, &store_proc_all, &ask, &procs);
+        store_rig_do(r, &store_registry_all, &ask, &rows);
+        assert_int_equal(procs.n, rows.n);
+        for (size_t i = 0; i < rows.n; i++, n++) {
+            assert_string_equal(ROW(registry_row, rows, i)->agent_id, keys[n][0]);
+            assert_string_equal(ROW(registry_row, rows, i)->name, keys[n][1]);
+            assert_string_equal(ROW(proc_row, procs, i)->agent_id, keys[n][0]);
+            assert_string_equal(ROW(proc_row, procs, i)->name, keys[n][1]);
+            ask.after =
+                (struct proc_ref_row){ keys[n][0], ROW(registry_row, rows, i)->space, keys[n][1] };
+        }
+    }
+    assert_int_equal(n, ARRAY_LEN(keys));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +231,7 @@ int main(void)
         HOSTS_TEST(what_is_deleted_is_gone),
         HOSTS_TEST(a_group_is_taken_by_its_number),
         HOSTS_TEST(a_host_takes_all_of_it_along),
+        HOSTS_TEST(all_come_in_their_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,6 +70,24 @@ static void a_key_that_is_let_go_or_old_is_new(void **state)
     assert_true(begin(r, "app", "k", 6001).is_new);
 }
 
+/* A day's worth of them does not go at once, and is as good as gone. */
+static void old_keys_go_a_few_at_a_time(void **state)
+{
+    enum { KEYS = 120 };
+    struct store_rig *r = *state;
+    char key[16];
+
+    for (int i = 0; i < KEYS; i++) {
+        snprintf(key, sizeof(key), "k%d", i);
+        assert_true(begin(r, "app", key, 5000 + i).is_new);
+    }
+    assert_true(begin(r, "app", key, 9000).is_new); /* the youngest of them */
+    for (int i = 0; i < KEYS; i++) {
+        snprintf(key, sizeof(key), "k%d", i);
+        assert_int_equal(begin(r, "app", key, 9000).is_new, i + 1 < KEYS);
+    }
+}
+
 /* ---- tasks */
 
 struct make {
@@ -147,6 +165,11 @@ static void tasks_are_listed_by_what_is_asked(void **state)
     check_list(r, &(struct task_list_ask){ INT64_MAX, 0, "one", false, 10 }, "DCA");
     check_list(r, &(struct task_list_ask){ INT64_MAX, 0, "", true, 10 }, "DCB");
     check_list(r, &(struct task_list_ask){ INT64_MAX, 0, "one", true, 10 }, "DC");
+    check_list(r, &(struct task_list_ask){ INT64_MAX, 0, "", false, 10, true }, "A");
+    check_list(r, &(struct task_list_ask){ INT64_MAX, 0, "one", false, 10, true }, "A");
+    check_list(r, &(struct task_list_ask){ INT64_MAX, 0, "two", false, 10, true }, "");
+    check_list(r, &(struct task_list_ask){ INT64_MAX, 0, "", true, 10, true }, "");
+    check_list(r, &(struct task_list_ask){ INT64_MAX, 0, "one", true, 10, true }, "");
     check_list(r, &(struct task_list_ask){ INT64_MAX, 2500000, "", false, 10 }, "DC");
     check_list(r, &(struct task_list_ask){ INT64_MAX, 2500001, "", false, 10 }, "C");
     store_rig_do(r, &store_task_list, &(struct task_list_ask){ INT64_MAX, 0, "", false, 4 }, &rows);
@@ -224,6 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         REQUEST_TEST(a_key_is_taken_once),
         REQUEST_TEST(a_key_that_is_let_go_or_old_is_new),
+        REQUEST_TEST(old_keys_go_a_few_at_a_time),
         REQUEST_TEST(a_task_says_by_which_key_it_was_made),
         REQUEST_TEST(tasks_are_listed_by_what_is_asked),
         REQUEST_TEST(the_past_of_a_process_is_found),

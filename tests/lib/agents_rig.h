@@ -8,6 +8,7 @@
 #ifndef TESTS_LIB_AGENTS_RIG_H
 #define TESTS_LIB_AGENTS_RIG_H
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
@@ -101,6 +102,8 @@ struct tester {
     struct message_command command;
     int64_t ping_ms;
     int64_t event_stored;
+    const char *from; /* the address it connects from; NULL: 127.0.0.1 */
+    int fd;           /* of the last connection */
 };
 
 static inline void world_hold_store(struct world *w, bool held)
@@ -140,6 +143,14 @@ static inline void world_open_events(struct world *w)
         fail_msg("%s", w->err.text);
 }
 
+/* The same tests are run for connections that are worked on other threads. */
+static inline int64_t world_threads(void)
+{
+    const char *number = getenv("HOLDFAST_TEST_THREADS");
+
+    return number ? strtol(number, NULL, 10) : 0;
+}
+
 /* Everything but the agents. */
 static inline struct world *world_new(void)
 {
@@ -158,7 +169,8 @@ static inline struct world *world_new(void)
         log_new(w->log_path, LOG_DEBUG, &w->rig.clock.clock, &w->log, &w->err))
         fail_msg("%s", w->err.text);
     world_open_events(w);
-    w->settings = (struct agents_settings){ w->folder.path, "127.0.0.1:0", "node-1", 1000 };
+    w->settings = (struct agents_settings){ w->folder.path, "127.0.0.1:0", "node-1", 1000, 0,
+                                            world_threads() };
     return w;
 }
 
@@ -339,17 +351,21 @@ static inline struct tester *tester_twin(struct tester *of)
     return t;
 }
 
-/* Connects, with the certificate if it has one, and shakes hands. */
-static inline void tester_connect(struct tester *t)
+/* Connects, with the certificate if it has one. */
+static inline void tester_dial(struct tester *t, const char *from)
 {
     const struct tls_config config = {
         .own_pem = t->own.len ? buf_text(&t->own) : NULL,
         .ca_pin = agents_ca_fingerprint(t->w->agents),
         .only_1_3 = true,
     };
+    struct sockaddr_in here = { .sin_family = AF_INET };
     int fd = sys_socket(AF_INET, SOCK_STREAM, 0);
 
     assert_true(fd >= 0);
+    t->fd = fd;
+    assert_int_equal(inet_pton(AF_INET, from, &here.sin_addr), 1);
+    assert_int_equal(bind(fd, (struct sockaddr *)&here, sizeof(here)), 0);
     if (sys_connect(fd, &t->w->at.u.any, t->w->at.len))
         assert_int_equal(errno, EINPROGRESS);
     conn_free(t->conn);
@@ -360,6 +376,12 @@ static inline void tester_connect(struct tester *t)
         conn_new(t->w->rig.loop, fd, t->tls, CA_SERVER_NAME, &tester_owner, t, &t->conn,
                  &t->w->err))
         fail_msg("%s", t->w->err.text);
+}
+
+/* And shakes hands. */
+static inline void tester_connect(struct tester *t)
+{
+    tester_dial(t, t->from ? t->from : "127.0.0.1");
     TURN_UNTIL(&t->w->rig, t->is_ready || t->is_over);
 }
 

@@ -32,12 +32,13 @@ struct store_rig {
 
 static inline void store_rig_empty(const char *url)
 {
-    static const char *const tables[] = {
-        "audit",      "business",      "business_set", "expected_host", "task_item",
-        "task_spec",  "task",          "process",      "host",          "app",
-        "join_token", "agent_session", "registry",     "request_key",   "process_group",
-        "event",      "event_head",    "event_mark",   "agent_lost",    "schema_version"
-    };
+    static const char *const tables[] = { "audit",         "business",    "business_set",
+                                          "expected_host", "task_item",   "task_spec",
+                                          "task",          "process",     "host",
+                                          "app",           "join_token",  "agent_session",
+                                          "registry",      "request_key", "process_group",
+                                          "event",         "event_head",  "event_mark",
+                                          "agent_lost",    "retention",   "schema_version" };
     struct err err = { 0 };
     struct db *db;
 

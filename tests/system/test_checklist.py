@@ -2,9 +2,28 @@
 """The contract's checklist point by point, its table of what refuses a whole request and what only one
 target, and what has hurt people who run processes with BlueKing; all of it with the real programs.
 
-    test_19_NN   the checklist for servers that clients can bear
-    test_11_0    whole requests and single targets
-    test_dN      the field notes' items
+    test_19_NN   the checklist for servers that clients can bear: NN is its point, 01 to 14
+    test_dN      the field notes' items: 1 to 6, 8, 18, 22, 23, 25, 28, 30
+
+    test_11_0    whole requests and single targets, by the words of that table:
+
+    whole request
+    not JSON                        test_11_0_what_is_no_json_is_turned_away_by_the_layer_in_front
+    wrong types; missing meta, targets, op_type, spec; out of range; a bad cron rule; relative paths;
+    over the size limits            test_11_0_a_request_that_is_wrong_is_refused_as_a_whole, by WHOLE's rows; and every
+                                    field of every endpoint in tests/contract/test_bad_input.c
+    a body over its limit           a_body_may_be_so_large in tests/unit/api/test_gate.c
+    authentication                  test_11_0_who_is_not_known_gets_nothing_done
+    no permission at all            test_11_0_an_operation_that_an_app_may_not_do_at_all_is_refused_as_a_whole
+
+    one target, the others run
+    unknown or offline host (117)   test_11_0_a_target_that_can_not_be_is_refused_alone; test_d1, test_19_07
+    unknown op_type (832), no command for it (827)   test_11_0_a_target_that_can_not_be_is_refused_alone
+    outside the business (823)      test_11_0_a_host_of_another_business_is_refused_alone
+    the host's policy (823)         test_11_0_what_a_hosts_policy_forbids_is_refused_alone
+    not registered on v1 (801)      test_11_0_what_is_not_registered_is_refused_alone
+
+    required by op                  test_11_0_each_operation_wants_what_it_needs; of Job's, tests/unit/api/test_job.c
 """
 import http.client
 import json
@@ -37,6 +56,12 @@ def one_home(tmp_path_factory):
     left.end()
     wrong = programs.close()
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.fixture(name="strict", scope="module")
+def strict_agent(home):
+    """Of another business, and with a policy of its own."""
+    return home.add_agent("127.0.0.4", biz_id=3, HOLDFAST_AGENT_POLICY_USERS="nobody")
 
 
 @pytest.fixture(name="daemon")
@@ -112,7 +137,7 @@ def test_19_02_messages_are_in_the_callers_language_as_they_are_written(home):
     text = answer.read()
     connection.close()
     assert answer.getheader("Content-Type") == "application/json; charset=utf-8"
-    assert json.loads(text)["message"].startswith("参数错误，meta") and "参数错误".encode() in text, text
+    assert json.loads(text)["message"] == "参数错误，meta：必填" and "参数错误".encode() in text, text
 
 
 @pytest.mark.parametrize("by", ["esb", "gateway"])
@@ -205,6 +230,20 @@ def test_19_08_failures_say_what_clients_look_for(home, daemon, name):
     alive = home.do(request(name, STOP, daemon, stop_cmd="true"))
     assert alive["error_code"] == 836 and alive["error_msg"].startswith("stop process ("), alive
     assert daemon.pids() and json.loads(alive["content"])["value"][0]["result"] == alive["error_msg"]
+
+
+def test_19_08_and_say_it_in_chinese_but_for_what_clients_look_for(home, daemon, name):
+    """What the agent says is put into the caller's language; what a command printed is not."""
+    daemon.script("fails.sh", "echo not running; exit 3")
+    task = batch(home, request(name + "-a", START, daemon, start_cmd="./fails.sh"),
+                 request(name + "-b", START, daemon, start_cmd="true"), request(name + "-c", RELOAD, daemon))
+    home.result(task)
+    _, _, answer = home.call("POST", ESB.format("get_proc_operate_result_v2"), {"task_id": task},
+                             {**home.auth(), "Blueking-Language": "zh-cn"})
+    failed, dead, down = (answer["data"][key_of(name + end)]["error_msg"] for end in ("-a", "-b", "-c"))
+    assert failed.startswith("Script exit code non-zero. Error msessage: [not running"), failed
+    assert dead.startswith(f"start 进程 ({name}-b) 失败，操作后检查的状态为未存活，详见 Agent 日志：没有 PID 文件 "), dead
+    assert down.startswith(f"进程 ({name}-c) 未运行：没有 PID 文件 "), down
 
 
 @pytest.mark.parametrize("policy", ["monitor_policy", "alive_monitor_policy"])
@@ -328,6 +367,33 @@ def test_11_0_an_operation_that_an_app_may_not_do_at_all_is_refused_as_a_whole(h
     assert (answer["result"], answer["code"]) == (False, 1000823) and daemon.starts() == 0, answer
 
 
+def test_11_0_who_is_not_known_gets_nothing_done(home, daemon, name):
+    n = len(home.v1("GET", "/v1/tasks?limit=1000")["tasks"])
+    for secret in ("guess", ""):
+        body = {**request(name, START, daemon), "bk_app_code": home.code, "bk_app_secret": secret, "bk_username": "admin"}
+        status, _, answer = home.call("POST", ESB.format("operate_proc_v2"), body)
+        assert (status, answer["result"], answer["code"], answer["data"]) == (200, False, 1306000, None), answer
+    assert len(home.v1("GET", "/v1/tasks?limit=1000")["tasks"]) == n and daemon.starts() == 0
+
+
+# Without which field each operation is refused as a whole; query and un-host want none.
+NEEDED = {op: ["proc_name", "setup_path", "pid_path", "user"] for op in (START, STOP, HOST, KILL)} | {QUERY: [], UNHOST: []}
+
+
+@pytest.mark.parametrize("op", NEEDED)
+def test_11_0_each_operation_wants_what_it_needs(home, name, op):
+    for field in NEEDED[op]:
+        body = request(name, op)
+        del body["spec"]["identity"][field]
+        answer = home.esb("operate_proc_v2", body)
+        assert (answer["result"], answer["code"]) == (False, 1000811), answer
+        assert answer["message"] == f"Parameters error, spec.identity.{field}: required", answer
+    if not NEEDED[op]:
+        body = request(name, op)
+        del body["spec"]
+        assert home.do(body)["error_code"] == 0
+
+
 # --- 11.0: single targets; the others are done
 
 @pytest.mark.parametrize("code, change", [
@@ -336,6 +402,7 @@ def test_11_0_an_operation_that_an_app_may_not_do_at_all_is_refused_as_a_whole(h
     (832, lambda b: b.update(op_type=4711)),
     (827, lambda b: b["spec"]["control"].update(start_cmd="")),
     (827, lambda b: (b.update(op_type=RELOAD), b["spec"]["control"].update(reload_cmd=""))),
+    (827, lambda b: (b.update(op_type=RESTART), b["spec"]["control"].update(restart_cmd="", start_cmd=""))),
     (122, lambda b: b["spec"]["identity"].update(user="no-such-user")),
 ])
 def test_11_0_a_target_that_can_not_be_is_refused_alone(home, daemon, name, code, change):
@@ -345,12 +412,23 @@ def test_11_0_a_target_that_can_not_be_is_refused_alone(home, daemon, name, code
     assert [r["error_code"] for r in results] == [code, 0] and daemon.starts() == 0, results
 
 
-def test_11_0_a_host_of_another_business_is_refused_alone(home, name):
-    other = home.admin("POST", "/v1/apps", {"code": "elsewhere", "permissions": {"businesses": [77]}})
-    answer = home.esb("operate_proc_v2", {**request(name, QUERY), "bk_app_code": other["code"],
-                                          "bk_app_secret": other["secret"]})
+def test_11_0_a_host_of_another_business_is_refused_alone(home, strict, name):
+    app = home.admin("POST", "/v1/apps", {"code": "of-two", "permissions": {"businesses": [2]}})
+    hosts = [{"ip": ip, "bk_cloud_id": 0} for ip in (strict.ip, "127.0.0.1")]
+    answer = home.esb("operate_proc_v2", {**request(name, QUERY), "hosts": hosts, "bk_app_code": app["code"],
+                                          "bk_app_secret": app["secret"]})
     assert answer["result"] is True, answer
-    assert home.v1("GET", "/v1/tasks/" + answer["data"]["task_id"])["items"][0]["code"] == 823
+    task = answer["data"]["task_id"]
+    home.result(task)
+    assert [i["code"] for i in home.v1("GET", "/v1/tasks/" + task)["items"]] == [823, 0]
+
+
+def test_11_0_what_a_hosts_policy_forbids_is_refused_alone(home, strict, daemon, name):
+    hosts = [{"ip": ip, "bk_cloud_id": 0} for ip in (strict.ip, "127.0.0.1")]
+    results = home.result(home.operate({**request(name, START, daemon), "hosts": hosts}))
+    assert {k: r["error_code"] for k, r in results.items()} == {key_of(name, strict.ip): 823, key_of(name): 0}, results
+    assert results[key_of(name, strict.ip)]["error_msg"].startswith("policy.users: root is none of those"), results
+    assert daemon.starts() == 1
 
 
 def test_11_0_what_is_not_registered_is_refused_alone(home, name):
@@ -389,7 +467,8 @@ def test_d3_an_agent_that_restarts_within_an_operation_says_what_came_of_it(home
     (daemon.folder / "go").touch()
     agent.start()
     result = home.result(task, timeout=120)[key_of(name, agent.ip)]
-    assert result["error_code"] != 115 and len(daemon.pids()) <= 1 and daemon.starts() <= 1, result
+    # It waited for the command that was still running, and then looked what had become of it.
+    assert result["error_code"] == 0 and len(daemon.pids()) == 1 and daemon.starts() == 1, result
     assert agent.program.stop() == 0
 
 

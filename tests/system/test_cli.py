@@ -184,6 +184,9 @@ def test_ps_is_a_table(run, stand_in):
     (["prod/web"], {"namespace": "prod", "name": "web"}),
     (["prod/a/b"], {"namespace": "prod", "name": "a/b"}),
     (["生产/web & co", "--host", "5:10.0.0.1"], {"namespace": "生产", "name": "web & co", "host": "5:10.0.0.1"}),
+    (["--state", "stopped", "--hosted"], {"status": "stopped", "hosted": "true"}),
+    (["--namespace", "prod", "--biz", "7", "--hosted=no", "--match", "we"],
+     {"namespace": "prod", "business": "7", "hosted": "false", "text": "we"}),
 ])
 def test_ps_asks_for_what_is_named(run, stand_in, args, query):
     stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [], "next": ""}
@@ -216,15 +219,61 @@ def test_status_shows_totals_and_what_is_wrong(run, stand_in):
         process(), process("10.0.0.2", "db", status=2, why="killed by signal 9"),
         process("10.0.0.3", "old", wanted=2), process("10.0.0.4", "far", status=2, online=False),
         process("10.0.0.5", "free", wanted=0, status=2)], "next": ""}
+    stand_in.answers["GET", "/v1/hosts"] = 200, {"hosts": [{"agent_id": "a3", "ip": "10.0.0.4"}], "next": ""}
     p = run("status")
-    assert p.code == 0
+    assert p.code == 1
     assert "hosts      3: 2 online, 1 offline" in p.out and "up 3m 12s" in p.out
     assert "2 not as wanted:" in p.out and "killed by signal 9" in p.out
     assert "prod/db" in p.out and "prod/old" in p.out
     assert not any(name in p.out for name in ("prod/web", "prod/far", "prod/free"))
     stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [process()], "next": ""}
     assert "Every process of the hosts online is as wanted." in run("status").out
-    assert json.loads(run("status", "--json").out) == STATUS
+    p = run("status", "--json")
+    assert json.loads(p.out) == STATUS and p.code == 1  # one is offline
+
+
+def test_status_names_hosts_that_are_offline(run, stand_in):
+    away = [{"agent_id": f"a{n}", "ip": f"10.0.0.{n}", "cloud_id": 0} for n in range(1, 6)]
+    stand_in.answers["GET", "/v1/status"] = 200, {**STATUS, "hosts": 7}
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [process("10.0.0.7")], "next": ""}
+    stand_in.answers["GET", "/v1/hosts"] = 200, {"hosts": away, "next": ""}
+    p = run("status")
+    assert p.code == 1 and stand_in.asked[-1]["query"]["state"] == "offline"
+    assert "5 hosts offline" in p.out and ": 10.0.0.1, 10.0.0.2, 10.0.0.3, and 2 more; see" in p.out
+    assert "5 台主机离线" in run("status", "--lang", "zh").out
+    stand_in.answers["GET", "/v1/status"] = 200, {**STATUS, "hosts": 7, "uptime_s": 12}
+    assert "started 12s ago and hosts are still coming back: 5 hosts" in run("status").out
+    stand_in.answers["GET", "/v1/status"] = 200, {**STATUS, "online": 3}
+    p = run("status")
+    assert p.code == 0 and "offline:" not in p.out
+
+
+def test_of_a_host_that_is_away_nothing_is_known(run, stand_in):
+    far = {**process(why="nothing heard of the agent for 21s; last running as pid 4711", elapsed_s=60, online=False),
+           "unknown_since_s": NOW}
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [far], "next": ""}
+    row = cells(run("ps").out.splitlines()[1])
+    assert row[2:8] == ["running", "unknown", "-", "yes", "2", "-"] and "last running" in row[8]
+    assert cells(run("ps", "--lang", "zh").out.splitlines()[1])[3] == "未知"
+    p = run("why", "prod/web")
+    assert p.code == 1 and re.search(r"  state +unknown since \d", p.out) and "\n  pid" not in p.out
+
+
+def test_what_matches_no_filter_is_not_said_to_be_unknown(run, stand_in):
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [], "next": ""}
+    stand_in.answers["GET", "/v1/hosts"] = 200, {"hosts": [], "next": ""}
+    for args in (["ps", "--hosted=no"], ["ps", "prod", "--match", "x"], ["host", "list", "--match", "x"]):
+        assert "nothing matches the filters" in run(*args).out
+    assert "no such process" in run("ps", "prod/web").out
+
+
+def test_lines_0_is_the_largest_page(run, stand_in):
+    stand_in.answers["GET", "/v1/audit"] = 200, {"rows": [], "next": ""}
+    stand_in.answers["GET", "/v1/tasks"] = 200, {"tasks": [], "next": ""}
+    for args in (["audit"], ["task", "list"]):
+        for lines, limit in (("0", "1000"), ("7", "7")):
+            assert run(*args, "--lines", lines).code == 0
+            assert stand_in.asked[-1]["query"]["limit"] == limit
 
 
 @pytest.mark.parametrize("view, wrong", [
@@ -233,13 +282,15 @@ def test_status_shows_totals_and_what_is_wrong(run, stand_in):
     ({"status": 2, "cause": {"doing": 0, "tries": 1}}, True),
     ({"status": 2, "wanted": 2, "cause": {"has_given_up": True}}, True),
     ({"cause": {"instances": 1, "instances_wanted": 2}}, True),
-    ({"cause": {"since_s": 5, "failed_s": 6, "failed_op": 8, "failed_code": 836}}, True),
+    ({"cause": {"since_s": 5, "failed_s": 6, "failed_op": 7, "failed_code": 836}}, True),
+    ({"cause": {"since_s": 5, "failed_s": 6, "failed_op": 8, "failed_code": 827}}, False),  # it runs as it did
     ({"cause": {"since_s": 6, "failed_s": 5, "failed_op": 0, "failed_code": 836}}, False),
 ])
 def test_what_is_wrong_is_judged_by_the_facts(run, stand_in, view, wrong):
-    stand_in.answers["GET", "/v1/status"] = 200, STATUS
+    stand_in.answers["GET", "/v1/status"] = 200, {**STATUS, "online": 3}
     stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [process(**view)], "next": ""}
-    assert ("1 not as wanted:" in run("status").out) == wrong
+    p = run("status")
+    assert ("1 not as wanted:" in p.out) == wrong and p.code == wrong
     assert run("why", "prod/web").code == wrong
 
 
@@ -281,6 +332,19 @@ prod/web on 5:10.0.0.2
 """
 
 
+@pytest.mark.parametrize("cause, label", [
+    ({}, "exit output"),
+    ({"failed_s": 10 ** 9 + 40}, "last output"),  # a reload, say: it stands
+    ({"failed_s": 10 ** 9 + 1}, None),  # a start before the one that came up
+])
+def test_of_one_that_runs_old_words_are_not_told_as_new(run, stand_in, cause, label):
+    old = {"since_s": 10 ** 9 + 30, "exit_s": 10 ** 9, "exit_code": 1, "failed_op": 8, "failed_code": 836,
+           "output": "old words", **cause}
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [process(cause=old)], "next": ""}
+    out = run("why", "prod/web").out
+    assert re.findall(r"^  (\S+ \S+) +\| old words$", out, re.M) == ([label] if label else [])
+
+
 def test_the_server_is_told_the_language(run, stand_in):
     stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [process(**CRASHED)], "next": ""}
     assert "next try" in run("why", "prod/web").out
@@ -288,6 +352,10 @@ def test_the_server_is_told_the_language(run, stand_in):
     assert [a["headers"]["Blueking-Language"] for a in stand_in.asked] == ["en", "zh-hans"]
     assert "prod/web（10.0.0.1）" in out and "  最近退出      退出码 1，2001-09-09 01:46（" in out
     assert "最近失败      启动，" in out and "拉起次数      1（最多 4 次）" in out
+    late = {**CRASHED["cause"], "failed_code": 822, "failed_text": "the command ended with exit code 127"}
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [process(**{**CRASHED, "cause": late})], "next": ""}
+    out = run("why", "prod/web", "--lang", "zh").out
+    assert "the command ended" not in out and "127" in out
 
 
 def test_a_new_server_says_what_to_do_next(run, stand_in):
@@ -311,6 +379,16 @@ def test_host_list(run, stand_in):
     assert [h["agent_id"] for h in json.loads(run("host", "list", "--json").out)["hosts"]] == ["a1", "a2"]
 
 
+def test_several_hosts_are_removed_up_to_the_first_that_is_not_there(run, stand_in):
+    no = 404, {"error": {"code": "NOT_FOUND", "number": 3, "message": "host x: there is none", "request_id": "r"}}
+    gone = [(200, HOSTS["hosts"][0]), (200, HOSTS["hosts"][1]), no]
+    stand_in.answers["POST", "/v1/hosts/remove"] = gone
+    p = run("host", "remove", "a1", "a2", "x", "y")
+    assert p.code != 0 and "host x: there is none" in p.err
+    assert [a["body"]["host"] for a in stand_in.asked] == ["a1", "a2", "x"]
+    assert len(p.out.splitlines()) == 2
+
+
 # --- Operations -----------------------------------------------------------
 
 def expect_operation(stand_in, *tasks):
@@ -320,7 +398,7 @@ def expect_operation(stand_in, *tasks):
 
 @pytest.mark.parametrize("command, name", [
     ("start", "start"), ("stop", "stop"), ("restart", "restart"), ("reload", "reload"), ("kill", "kill"),
-    ("manage", "host"), ("unmanage", "unhost"), ("query", "query")])
+    ("host", "host"), ("unhost", "unhost"), ("manage", "host"), ("unmanage", "unhost"), ("query", "query")])
 def test_every_operation_is_asked_for_and_waited_for(run, stand_in, command, name):
     expect_operation(stand_in, task(item(done=False, code=115), item("10.0.0.2", done=False, code=115)),
                      task(item(), item("10.0.0.2", done=False, code=115)), task(item(), item("10.0.0.2")))
@@ -329,7 +407,7 @@ def test_every_operation_is_asked_for_and_waited_for(run, stand_in, command, nam
     assert stand_in.asked[0]["body"] == {"operation": name, "namespace": "prod", "name": "web",
                                          "hosts": ["10.0.0.1", "5:10.0.0.2"]}
     assert len(stand_in.asked) == 4
-    assert re.fullmatch(rf"{command} prod/web: 2 of 2 done, [\d.]+s\n", p.out)
+    assert re.fullmatch(rf"{name} prod/web: 2 of 2 done, [\d.]+s\n", p.out)
 
 
 def test_failures_are_told_with_their_reason(run, stand_in):
@@ -535,14 +613,65 @@ def test_app_rotate_and_delete(run, stand_in):
 
 
 def test_token_create(run, stand_in):
-    stand_in.answers["POST", "/v1/tokens"] = 200, {"token": "hf1.abc", "cloud_id": 5, "biz_id": 2, "uses": 10,
+    stand_in.answers["POST", "/v1/tokens"] = 200, {"token": "hf1.abc", "id": "0a1b2c", "cloud_id": 5, "biz_id": 2, "uses": 10,
                                                    "expires_s": int(time.time()) + 7200 + 59}
     p = run("token", "create", "--cloud", "5", "--biz", "2", "--ttl", "1h30m", "--uses", "10", "--note", "机房 A")
     assert p.code == 0 and p.out.startswith("hf1.abc\n") and "10 hosts of cloud area 5, business 2" in p.out
-    assert "2h 0m from now" in p.out
+    assert "2h 0m from now" in p.out and "holdfast token revoke 0a1b2c" in p.out
     assert stand_in.asked[0]["body"] == {"cloud_id": 5, "biz_id": 2, "ttl_s": 5400, "uses": 10, "note": "机房 A"}
     assert run("token", "create", "--quiet").out == "hf1.abc\n"
     assert stand_in.asked[1]["body"] == {"cloud_id": 0, "biz_id": 0, "ttl_s": 86400, "uses": 1, "note": ""}
+
+
+TOKEN = {"id": "0a1b2c3d4e5f", "cloud_id": 5, "biz_id": 2, "uses_left": 9, "created_s": 10 ** 9,
+         "expires_s": 4 * 10 ** 9, "app": "ops", "user": "ann", "note": "机房 A"}
+
+
+def test_tokens_are_listed_and_revoked(run, stand_in):
+    stand_in.answers["GET", "/v1/tokens"] = 200, {"tokens": [], "next": ""}
+    assert "holdfast token create" in run("token", "list").out
+    stand_in.answers["GET", "/v1/tokens"] = [
+        (200, {"tokens": [TOKEN], "next": "0a1b2c3d4e5f"}),
+        (200, {"tokens": [{**TOKEN, "id": "b", "expires_s": 1}, {**TOKEN, "id": "c", "uses_left": 0, "user": ""}], "next": ""})]
+    head, good, expired, used_up = run("token", "list").out.splitlines()
+    assert cells(head) == ["ID", "STATE", "USES LEFT", "CLOUD", "BIZ", "EXPIRES", "CREATED", "MADE BY", "NOTE"]
+    assert cells(good) == ["0a1b2c3d4e5f", "good", "9", "5", "2", "2096-10-02 07:06", "2001-09-09 01:46", "ops (ann)", "机房 A"]
+    assert cells(expired)[:2] == ["b", "expired"] and cells(used_up)[:3] == ["c", "used up", "0"]
+    assert cells(used_up)[7] == "ops"
+    assert "已过期" in run("token", "list", "--lang", "zh").out
+    stand_in.answers["DELETE", "/v1/tokens/0a1b2c3d4e5f"] = 200, TOKEN
+    assert run("token", "revoke", "0a1b2c3d4e5f").out == "token 0a1b2c3d4e5f: revoked; nobody joins by it any more\n"
+    assert json.loads(run("token", "revoke", "0a1b2c3d4e5f", "--json").out)["note"] == "机房 A"
+    stand_in.answers["DELETE", "/v1/tokens/x%2F"] = 404, error(404, "NOT_FOUND", "token x/: there is none")
+    p = run("token", "revoke", "x/")
+    assert p.code == 3 and "there is none" in p.err
+
+
+def test_tasks_are_listed_by_what_is_asked(run, stand_in):
+    stand_in.answers["GET", "/v1/tasks"] = 200, {"tasks": [], "next": ""}
+    assert run("task", "list", "--failed", "--open", "--by", "ops", "--lines", "5").out == "no tasks\n"
+    assert stand_in.asked[0]["query"] == {"failed": "true", "open": "true", "app": "ops", "limit": "5"}
+
+
+AUDIT = {"at_ms": 10 ** 12 + 9000, "request_id": "r1", "app": "ops", "user": "ann", "user_proven": False, "from": "10.0.0.9:1",
+         "method": "POST", "route": "operate_proc_v2", "code": 0, "message": "", "task_id": "T1",
+         "what": {"meta": {"namespace": "prod", "name": "web"}, "op_type": 1, "hosts": {"n": 50, "first": [
+             {"ip": "10.0.0.1", "bk_cloud_id": 0}, {"ip": "10.0.0.2", "bk_cloud_id": 5}]}}}
+
+
+def test_audit_is_for_people_and_json_has_all(run, stand_in):
+    refused = {**AUDIT, "app": "ci", "user": "", "method": "PUT", "route": "/v1/apps/*", "code": 3, "code_name": "NOT_FOUND", "task_id": "",
+               "message": "app kit: there is none", "what": {"id": "kit", "ask": {"permissions": {"rights": ["read", "operate"]}}}}
+    stand_in.answers["GET", "/v1/audit"] = 200, {"rows": [{**AUDIT, "code": 1000823, "task_id": "", "message": "no"}, refused, AUDIT],
+                                                 "next": ""}
+    head, done, named, numbered = run("audit").out.splitlines()
+    assert cells(head) == ["TIME", "APP", "USER", "FROM", "API", "CODE", "WHAT"]
+    assert cells(done) == ["2001-09-09 01:46:49", "ops", "ann?", "10.0.0.9:1", "POST operate_proc_v2", "done",
+                           "stop prod/web; 50 hosts: 10.0.0.1, 5:10.0.0.2 ...; T1"]
+    assert cells(named)[4:] == ["PUT /v1/apps/*", "NOT_FOUND", "id=kit rights=read,operate; app kit: there is none"]
+    assert cells(numbered)[5] == "1000823" and cells(numbered)[6].endswith("; no")
+    assert "停止 prod/web; 50 台主机：10.0.0.1" in run("audit", "--lang", "zh").out
+    assert json.loads(run("audit", "--json").out)["rows"][2]["what"] == AUDIT["what"]
 
 
 # --- Who asks ----------------------------------------------------------------
@@ -711,10 +840,31 @@ def test_a_lost_connection_is_tried_again_for_a_look_alone(run, stand_in):
     stand_in.answers["GET", "/v1/hosts"] = gone
     assert run("host", "list").code == 3
     assert len(stand_in.asked) == 4
+    stand_in.answers["POST", "/v1/tasks/cancel"] = gone
+    p = run("task", "cancel", "T1")
+    assert p.code == 3 and "it may have been done all the same" in p.err
+    assert len(stand_in.asked) == 5
+
+
+def test_an_operation_is_asked_for_again_by_the_same_key(run, stand_in):
+    gone = lambda *_: None
+    in_work = 409, error(409, "CONFLICT", "a request with this key is in work", 4)
+    expect_operation(stand_in, task(item()))
+    made = stand_in.answers["POST", "/v1/operations"]
+    stand_in.answers["POST", "/v1/operations"] = [gone, in_work, in_work, made]
+    assert run("stop", "prod/web").code == 0
+    keys = [a["headers"].get("Idempotency-Key") for a in stand_in.asked if a["method"] == "POST"]
+    assert len(keys) == 4 and len(set(keys)) == 1 and re.fullmatch("[0-9a-f]{32}", keys[0])
+    assert run("stop", "prod/web").code == 0
+    assert stand_in.asked[-2]["headers"]["Idempotency-Key"] != keys[0]  # another operation
+    stand_in.asked.clear()
+    stand_in.answers["POST", "/v1/operations"] = in_work  # that is an answer: nothing was lost before
+    assert run("stop", "prod/web").code == 3 and len(stand_in.asked) == 1
+    stand_in.asked.clear()
     stand_in.answers["POST", "/v1/operations"] = gone
     p = run("stop", "prod/web")
     assert p.code == 3 and "it may have been done all the same" in p.err
-    assert len(stand_in.asked) == 5
+    assert len(stand_in.asked) == 2  # once more, and no more
 
 
 def test_an_answer_without_an_end_is_not_kept(run, stand_in):
@@ -752,7 +902,13 @@ def test_a_text_of_the_server_can_not_move_the_cursor(run, stand_in):
     (["app", "crate", "x"], "app crate: no such command; did you mean holdfast app create?"),
     (["app"], "app: needs one of: create, set, rotate, delete, list"),
     (["frobnicate"], "frobnicate: no such command; see holdfast --help"),
+    (["host", "lst"], "host lst: no such command; did you mean holdfast host list?"),
     (["ps", "--hots", "x"], "--hots: no such option; did you mean --host?"),
+    (["ps", "--hosted=maybe"], "--hosted: must be yes or no, not maybe"),
+    (["ps", "--state", "away"], "--state: must be one of"),
+    (["ps", "--state", "away", "--lang", "zh"], "--state："),
+    (["ps", "prod", "--namespace", "test"], "--namespace: given twice"),
+    (["ps", "--biz", "1", "--biz", "2"], "--biz: given twice"),
     (["ps", "--spec", "x"], "holdfast ps has no --spec"),
     (["start"], "holdfast start: needs NAMESPACE/NAME"),
     (["start", "web"], "web: must be NAMESPACE/NAME"),
@@ -782,7 +938,11 @@ def test_help_and_version(holdfast, env):
     for args in (["--help"], ["help"], ["-h"]):
         p = holdfast.run("holdfast", *args, env=env)
         assert p.process.returncode == 0 and p.err == "" and "token create" in p.out
-    assert "--no-wait" in holdfast.run("holdfast", "start", "--help", env=env).out
+    own = holdfast.run("holdfast", "start", "--help", env=env).out
+    assert "--no-wait" in own and "--secret-file" not in own and own.rstrip().endswith("holdfast --help")
+    assert "--secret-file" in holdfast.run("holdfast", "--help", env=env).out
+    both = holdfast.run("holdfast", "host", "--help", env=env).out
+    assert "host NAMESPACE/NAME" in both and "host list" in both and "manage is the same" in both
     assert "--ttl TIME" in holdfast.run("holdfast", "help", "token", "create", env=env).out
     zh = holdfast.run("holdfast", "app", "--help", env={**env, "LC_ALL": "zh_CN.UTF-8"}).out
     assert "创建可调用" in zh and "列出主机" not in zh

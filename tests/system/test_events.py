@@ -128,7 +128,8 @@ def test_an_event_is_in_the_file_the_api_the_stream_and_the_command_line(home, d
     p = holdfast.run("holdfast", "events", "--since", "1h", "--host", agent.ip, "--json", *args)
     assert [e["event"] for e in json.loads(p.out)["events"]].count(SUCCESS) == 2
     p = holdfast.run("holdfast", "events", "--lines", "1", *args[:2], "--lang", "zh")
-    assert "已重新拉起：" in p.out and p.out.count("\n") == 1
+    head, line = p.out.splitlines()
+    assert head.split() == ["时间", "主机", "进程", "内容"] and "已重新拉起：" in line
     assert len(home.events(SUCCESS)) == 2
 
 

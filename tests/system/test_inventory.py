@@ -61,12 +61,12 @@ def test_what_is_wrong_in_a_file_is_told_by_its_place_and_changes_nothing(home, 
     file = tmp_path / "hosts.csv"
     cases = [
         ("ip,biz\n10.0.0.1,2\n", 2, f"{file}:1:4: biz is no field", f"{file}:1:4：没有字段 biz"),
-        ("ip,biz_id\n10.0.0.1,2\n10.0.0.2,two\n", 2, f"{file}:3:10: biz_id: ", f"{file}:3:10：biz_id: "),
+        ("ip,biz_id\n10.0.0.1,2\n10.0.0.2,two\n", 2, f"{file}:3:10: biz_id: ", f"{file}:3:10：biz_id："),
         ("ip,biz_id\n10.0.0.1,\"2\n", 2, f"{file}:2:10: a quote that is not closed", f"{file}:2:10: "),
-        ("ip,biz_id\n10.0.0.1,2\n10.0.0.x,2\n", 1, f"{file}:3: ip: must be a numeric address", f"{file}:3：ip: "),
+        ("ip,biz_id\n10.0.0.1,2\n10.0.0.x,2\n", 1, f"{file}:3: ip: must be a numeric address", f"{file}:3：ip："),
         ("ip\n10.0.0.1\n10.0.0.1\n", 1, "1 of the hosts are bad: nothing was changed", "1 台主机有误：未做任何修改"),
         ("ip\n\n10.0.0.1\n10.0.0.1\n", 1, f"{file}:4: the same host as in line 3", f"{file}:4：与第 3 行是同一台主机"),
-        ("ip,biz_id\n10.0.0.1,one\n10.0.0.2,2\n10.0.0.3,two\n", 2, f"{file}:2:10: biz_id: ", f"{file}:4:10：biz_id: "),
+        ("ip,biz_id\n10.0.0.1,one\n10.0.0.2,2\n10.0.0.3,two\n", 2, f"{file}:2:10: biz_id: ", f"{file}:4:10：biz_id："),
     ]
     for text, status, en, zh in cases:
         file.write_text(text, encoding="utf-8")

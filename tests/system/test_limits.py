@@ -95,7 +95,7 @@ def test_what_uses_too_much_is_stopped_and_comes_back(world):
         world.wait_event(BACK, name)
         assert world.daemons[name].starts() >= 2
     wait_until(lambda: ", for it used too much (mem " in world.why("big"), "the reason is told")
-    assert "资源超限（mem " in world.why("big", "--lang", "zh")
+    assert "资源超限（占用整机内存 " in world.why("big", "--lang", "zh")
 
     def told():
         view = world.home.processes(name="free")[0]["process"]

@@ -109,11 +109,17 @@ def test_mistakes_are_named(alone):
     assert alone.cli("stop", "wbe", code=1).err.strip().endswith("did you mean web?")
     assert "no such process on this host" in alone.cli("reload", "other/thing", code=1).err
     assert "827 NO_COMMAND" in alone.cli("reload", "web", code=1).out
-    assert "1 not as wanted:" in alone.cli("status").out
+    assert "not as wanted:" not in alone.cli("status").out  # it runs as it did
     assert "other/thing: no such process on this host" in alone.cli("why", "other/thing", code=1).err
     assert "thing: no such process on this host" in alone.cli("ps", "thing").out
     assert "65535 COMMAND" in alone.cli("start", "ns/bad", "--spec", alone.spec("bad", "exit 3"), code=1).out
     assert "give it again, with --spec FILE" in alone.cli("start", "bad", code=1).out
+    assert "1 not as wanted:" in alone.cli("status", code=1).out
+    assert [p["process"]["name"] for p in alone.json("ps", "--state", "stopped")["processes"]] == ["bad"]
+    assert [p["process"]["name"] for p in alone.json("ps", "--hosted", "--match", "WE")["processes"]] == ["web"]
+    assert "--biz: needs a server" in alone.cli("ps", "--biz", "1", code=2).err
+    assert "unhost ns/web: 1 of 1 done" in alone.cli("unhost", "web").out
+    assert "host ns/web: 1 of 1 done" in alone.cli("manage", "web").out
     assert "not with --local" in alone.cli("host", "list", code=2).err
     assert "not with --local" in alone.cli("ps", "--host", "1.2.3.4", code=2).err
     other = alone.holdfast.run("holdfast", "--local=/nowhere/sock", "ps", "--json", env=alone.env)

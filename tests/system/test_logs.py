@@ -108,7 +108,7 @@ def test_where_several_hosts_have_it_one_must_be_named(house):
     house.start("web", f"echo here; {RUN}")
     house.start("web", f"echo there; {RUN}", host="127.0.0.2")
     p = house.cli("logs", "ns/web", code=3)
-    assert "host: required, for 2 hosts have ns/web" in p.err
+    assert "host: required (--host), for 2 hosts have ns/web" in p.err
     assert house.agent.id in p.err and other.id in p.err
     assert house.logs("web", "--host", "127.0.0.1") == "here\n"
     assert house.logs("web", "--host", other.id) == "there\n"

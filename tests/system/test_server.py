@@ -37,6 +37,7 @@ def test_other_requests_get_their_status(server, method, path, status):
     (["--nope"], {}, 2, "--nope: no such option, see --help"),
     (["--http-connections", "0"], {}, 2,
      "--http-connections: http.connections: must be an integer from 1 to 1000000, not 0"),
+    (["--tasks-days", "0"], {}, 2, "--tasks-days: tasks.days: must be an integer from 1 to 3650, not 0"),
     ([], {"HOLDFAST_SERVER_LOG_LEVEL": "loud"}, 2, "HOLDFAST_SERVER_LOG_LEVEL: log.level: must be one of"),
     (["--config", "/nowhere/x.yaml"], {}, 2, "open /nowhere/x.yaml: No such file or directory"),
     (["--listen", "0.0.0.0:0"], {}, 1, "is not a loopback address; off loopback the server needs TLS: set tls.cert and tls.key"),
@@ -44,6 +45,7 @@ def test_other_requests_get_their_status(server, method, path, status):
     (["--listen", "example.com:80"], {}, 1, "example.com:80"),
     (["--tls-cert", "/nowhere/c.pem"], {}, 1, "tls.cert and tls.key: either both or none"),
     (["--tls-cert", "/nowhere/c.pem", "--tls-key", "/nowhere/k.pem"], {}, 1, "/nowhere/c.pem"),
+    (["--data-dir", "var/x"], {}, 1, "data_dir: var/x: write an absolute path"),
     (["--log-file", "/nowhere/log"], {}, 1, "open log file /nowhere/log: No such file or directory"),
 ])
 def test_what_can_not_be_set_is_said_in_one_line(holdfast, args, env, status, text):

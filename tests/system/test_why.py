@@ -174,6 +174,8 @@ def test_what_is_known_of_a_host_that_is_away_outlives_the_server(world):
     assert f" as pid {pid}; restarted once, after signal 9 (SIGKILL)" in told["why"]
     assert world.process()["cause"] == before
     assert "Agent 已失联" in world.why("--lang", "zh").out
+    status = world.cli("status")
+    assert status.code == 1 and ": 127.0.0.1" in status.out, status.out
 
 
 def test_json_is_what_the_api_says(world):

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "agent/core.h"
+#include "agent/core_local.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "model/code.h"
@@ -692,6 +693,39 @@ static void the_number_of_commands_has_an_end(void **state)
     assert_int_equal(host.mark - before, 8192);
 }
 
+/* More of one process than may wait: each is refused, which is a result. */
+static int results_of(int64_t item)
+{
+    tell(PROC_OP_QUERY, "p", item);
+    core_on_durable(host.core, host.mark, host.now_ms); /* the command, */
+    core_on_durable(host.core, host.mark, host.now_ms); /* and what came of it */
+    return host.result.n;
+}
+
+/* A server that never says that it has them does not fill us, and who is here operates. */
+static void results_that_nobody_stores_have_an_end(void **state)
+{
+    enum { WAITING = 16, MAX = 8192, MORE = 500 };
+    struct message_command m = command_of(PROC_OP_QUERY, "other", 1);
+    int n = 0;
+
+    (void)state;
+    host.is_blind = true;
+    for (int64_t i = 0; i < MAX + MORE; i++)
+        n += results_of(-10 - i);
+    assert_int_equal(n, MAX - WAITING);
+    m.task = "local:root:1";
+    assert_true(core_operate(host.core, &m, 1000, host.now_ms));
+    core_on_message(host.core, MESSAGE_STORED, &(struct message_ref){ "T", -10 - WAITING },
+                    host.now_ms);
+    core_on_message(host.core, MESSAGE_STORED, &(struct message_ref){ "T", -10 - WAITING - 1 },
+                    host.now_ms);
+    n = 0;
+    for (int64_t i = 0; i < MORE; i++)
+        n += results_of(-20000 - i);
+    assert_int_equal(n, 1); /* the other one's place is the local one's */
+}
+
 /* ---- what is seen meanwhile */
 
 /* Not at the check alone, which comes start_check_secs after. */
@@ -865,6 +899,7 @@ int main(void)
         TEST(a_command_that_can_not_be_killed_holds_up_nobody),
         TEST(more_than_may_wait_are_refused_at_once),
         TEST(the_number_of_commands_has_an_end),
+        TEST(results_that_nobody_stores_have_an_end),
         cmocka_unit_test(a_restarted_process_is_told_of_when_it_is_seen),
         TEST(one_that_dies_before_the_check_is_not_up),
         TEST(the_check_of_a_start_does_not_rest_on_what_was_seen),

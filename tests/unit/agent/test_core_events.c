@@ -190,6 +190,28 @@ static void an_id_is_not_given_again_though_nothing_of_a_life_was_synced(void **
     }
 }
 
+/* Not even where it begins could be written: the disk was full. */
+static void an_id_is_not_given_again_though_nothing_of_a_life_was_written(void **state)
+{
+    size_t written;
+    int64_t last = 0;
+
+    (void)state;
+    world.wall_ms = 3000 * 1000;
+    world_begin(true);
+    written = world.n_records;
+    for (int life = 0; life < 4; life++) {
+        world.wall_ms = 0;
+        world.now_ms += 1000;
+        world_begin(true);
+        world_welcome();
+        happen(3);
+        assert_true(world.sent[0].id > last);
+        last = world.sent[2].id;
+        world_drop_records(written);
+    }
+}
+
 static void an_agent_that_has_lost_its_journal_goes_on_where_the_server_is(void **state)
 {
     (void)state;
@@ -273,6 +295,7 @@ int main(void)
         WORLD_TEST(ids_rise_whatever_the_clock_does),
         WORLD_TEST(an_id_is_not_given_again_after_the_power_was_lost),
         WORLD_TEST(an_id_is_not_given_again_though_nothing_of_a_life_was_synced),
+        WORLD_TEST(an_id_is_not_given_again_though_nothing_of_a_life_was_written),
         WORLD_TEST(an_agent_that_has_lost_its_journal_goes_on_where_the_server_is),
         WORLD_TEST(an_acknowledgement_that_comes_late_or_twice_does_no_harm),
         WORLD_TEST(an_acknowledgement_of_what_is_not_in_the_journal_does_no_harm),

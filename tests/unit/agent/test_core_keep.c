@@ -421,6 +421,8 @@ static void one_that_runs_once_and_does_not_end_is_ended(void **state)
     rig_pass(60 * 1000);
     assert_int_equal(rig_code(item), CODE_TIMEOUT);
     assert_int_equal(p->run, 0);
+    assert_non_null(strstr(rig_cause("p")->failed_text,
+                           "and was ended; a process that is to stay needs auto_type 1"));
 }
 
 /* Whether it did its work can not be seen: it is not run again, and nobody is told a lie. */

@@ -11,9 +11,13 @@
 
 #include "base/mem.h"
 #include "model/code.h"
+#include "server/agents.h"
 #include "server/fleet.h"
 #include "server/fleet_registry.h"
 #include "server/fleet_spaces.h"
+#include "server/pushes.h"
+#include "server/task_coming.h"
+#include "server/task_counts.h"
 #include "server/tasks.h"
 
 enum { FAKE_HOSTS_MAX = 16, FAKE_TASK_WAITERS = 16 };
@@ -123,14 +127,75 @@ const struct fleet_host *fleet_next(const struct fleet *f, const char *after)
     return NULL;
 }
 
-const struct fleet_host *fleet_next_in(const struct fleet *f, const char *space, const char *after)
+static inline bool fake_has(const struct fleet_part *part, const struct fleet_host *h)
 {
-    const struct fleet_host *h = fleet_next(f, after);
-    size_t i = 0;
+    bool has_business = !part->has_businesses, has_space = !part->has_spaces;
 
-    while (h && i < h->n_procs && strcmp(h->procs[i]->space, space) != 0)
-        i++;
-    return h && i == h->n_procs ? fleet_next_in(f, space, h->agent_id) : h;
+    for (size_t i = 0; i < part->n_businesses; i++)
+        has_business |= part->businesses[i] == h->biz_id;
+    for (size_t i = 0; i < part->n_spaces; i++) {
+        for (size_t k = 0; k < h->n_procs; k++)
+            has_space |= !strcmp(h->procs[k]->space, part->spaces[i]);
+    }
+    return has_business && has_space;
+}
+
+struct fleet_step {
+    const struct fleet *fleet;
+    struct fleet_part part;
+    const char *after;
+};
+
+void fleet_walk(struct fleet_walk *w, const struct fleet *f, const struct fleet_part *part,
+                const char *after, struct arena *a)
+{
+    *w = (struct fleet_walk){ .steps = arena_alloc(a, sizeof(*w->steps)), .n = 1 };
+    *w->steps = (struct fleet_step){ f, *part, after };
+}
+
+const struct fleet_host *fleet_walk_next(struct fleet_walk *w)
+{
+    struct fleet_step *s = w->steps;
+    const struct fleet_host *h = fleet_next(s->fleet, s->after);
+
+    while (h && !fake_has(&s->part, h))
+        h = fleet_next(s->fleet, h->agent_id);
+    if (h)
+        s->after = h->agent_id;
+    return h;
+}
+
+static inline void fake_count(const struct fleet_part *part, const struct fleet_host *h,
+                              struct fleet_totals *t)
+{
+    bool has_space = !part->has_spaces;
+
+    for (size_t i = 0; i < h->n_procs; i++, has_space = !part->has_spaces) {
+        for (size_t k = 0; k < part->n_spaces; k++)
+            has_space |= !strcmp(h->procs[i]->space, part->spaces[k]);
+        t->procs += has_space;
+        t->running += has_space && h->epoch && h->procs[i]->view.status == PROC_RUNNING;
+        t->hosted += has_space && h->procs[i]->view.hosted;
+    }
+}
+
+struct fleet_totals fleet_count(const struct fleet *f, const struct fleet_part *part)
+{
+    struct fleet_part any = *part;
+    struct fleet_totals t = { 0 };
+
+    if (!part->has_businesses && !part->has_spaces)
+        return f->totals;
+    any.has_spaces = false;
+    any.n_spaces = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        if (!fake_has(&any, &f->hosts[i]))
+            continue;
+        t.hosts++;
+        t.online += f->hosts[i].epoch != 0;
+        fake_count(part, &f->hosts[i], &t);
+    }
+    return t;
 }
 
 const struct fleet_host *fleet_find_number(const struct fleet *f, int64_t host_id)
@@ -233,6 +298,63 @@ void tasks_cancel(struct tasks *t, const char *id, task_cancelled_fn *fn, void *
 int64_t tasks_open(const struct tasks *t)
 {
     return t->info.id ? 1 : 0;
+}
+
+/* Of the one task, if that has not ended. */
+size_t tasks_coming(const struct tasks *t, const char *space, const char *name, struct arena *a,
+                    const char ***ret)
+{
+    size_t n = 0;
+
+    *ret = arena_alloc(a, (t->info.n + 1) * sizeof(**ret));
+    for (size_t i = 0; t->info.id && t->info.n_left && i < t->info.n; i++) {
+        const struct task_item *item = &t->info.items[i];
+
+        if (!strcmp(item->space, space) && !strcmp(item->name, name))
+            (*ret)[n++] = item->agent;
+    }
+    return n;
+}
+
+bool tasks_is_coming(const struct tasks *t, const char *agent, const char *space, const char *name)
+{
+    struct arena a = { 0 };
+    const char **agents;
+    size_t n = tasks_coming(t, space, name, &a, &agents);
+    bool is_coming = false;
+
+    while (n-- && !is_coming)
+        is_coming = !strcmp(agents[n], agent);
+    arena_free(&a);
+    return is_coming;
+}
+
+/* ---- what metrics ask; nobody counts here */
+
+const struct task_counts *tasks_counts(struct tasks *t)
+{
+    static const struct task_counts none;
+
+    (void)t;
+    return &none;
+}
+
+const struct agents_counters *agents_counters(const struct agents *a)
+{
+    (void)a;
+    return NULL;
+}
+
+void agents_figures(const struct agents *a, struct figures_now *ret)
+{
+    (void)a;
+    memset(ret, 0, sizeof(*ret));
+}
+
+int64_t pushes_waiting(const struct pushes *p)
+{
+    (void)p;
+    return 0;
 }
 
 #endif

@@ -146,6 +146,29 @@ static void a_change_is_written_down(void **state)
     json_decref(list);
 }
 
+/* By its body it would look like one that is made.  Both may come within one millisecond, and
+ * then in any order. */
+static void a_new_secret_is_told_as_one(void **state)
+{
+    struct audit_world *v = *state;
+    json_t *list, *first, *second;
+    char *what;
+
+    world_admin(&v->w, "POST", "/v1/apps", "{\"code\":\"kit\"}");
+    world_admin(&v->w, "POST", "/v1/apps?rotate=1", "{\"code\":\"kit\"}");
+    assert_int_equal(v->w.status, 200);
+    list = rows(v, "?route=/v1/apps");
+    assert_int_equal(json_array_size(list), 2);
+    first = json_object_get(json_array_get(list, 0), "what");
+    second = json_object_get(json_array_get(list, 1), "what");
+    assert_int_not_equal(!json_object_get(first, "operation"),
+                         !json_object_get(second, "operation"));
+    what = json_dumps(json_object_get(first, "operation") ? first : second, JSON_COMPACT);
+    assert_string_equal(what, "{\"operation\":\"rotate\",\"code\":\"kit\"}");
+    free(what);
+    json_decref(list);
+}
+
 static void what_fails_is_written_down_too(void **state)
 {
     struct audit_world *v = *state;
@@ -166,7 +189,9 @@ static void what_fails_is_written_down_too(void **state)
     assert_true(json_is_null(json_object_get(json_array_get(list, 0), "what")));
     assert_int_equal(code_of(list, 1), ERR_NOT_FOUND);
     assert_string_equal(text_of(list, 1, "app"), "admin");
-    assert_int_equal(code_of(list, 2), ERR_UNAVAILABLE);
+    assert_string_equal(text_of(list, 1, "code_name"), "NOT_FOUND");
+    assert_int_equal(code_of(list, 2), 1000101); /* as the gateway's caller was told */
+    assert_null(json_object_get(json_array_get(list, 2), "code_name"));
     assert_string_equal(text_of(list, 2, "message"), "the store is away");
     json_decref(list);
 }
@@ -187,8 +212,43 @@ static void attempts_of_known_apps_are_written_down(void **state)
     assert_string_equal(text_of(list, 0, "app"), "reader");
     assert_string_equal(text_of(list, 0, "user"), "eve");
     assert_string_equal(text_of(list, 0, "route"), "/v1/operations");
-    assert_true(code_of(list, 0) != 0);
+    assert_int_equal(code_of(list, 0), ERR_DENIED);
+    assert_string_equal(text_of(list, 0, "code_name"), "FORBIDDEN");
     json_decref(list);
+}
+
+/* The number that is in the answer is the one in the log, whoever answers. */
+static void the_code_is_the_one_that_the_caller_saw(void **state)
+{
+    static const struct {
+        const char *path, *app;
+        int code;
+    } cases[] = {
+        { "/api/c/compapi/v2/gse/operate_proc_v2/", "demo", 1000811 },
+        { "/api/c/compapi/v2/gse/operate_proc_v2/", "reader", 1306403 },
+        { "/api/bk-gse/prod/api/v2/proc/operate_proc_v2", "reader", 1640301 },
+        { "/api/c/compapi/v2/jobv3/operate_process/", "demo", 1241002 },
+        { "/api/c/compapi/v2/jobv3/operate_process/", "reader", 9900403 },
+    };
+    struct audit_world *v = *state;
+    char headers[256], says[32];
+
+    world_put_app(&v->w, "reader", "{\"rights\":[\"read\"]}");
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        json_t *list;
+
+        v->w.rig.clock.wall++;
+        snprintf(headers, sizeof(headers),
+                 "X-Bkapi-Authorization: {\"bk_app_code\":\"%s\",\"bk_app_secret\":\"%s\"}\r\n",
+                 cases[i].app, WORLD_SECRET);
+        world_ask(&v->w, "POST", cases[i].path, headers, "{\"bk_username\":\"tom\"}");
+        snprintf(says, sizeof(says), "\"code\":%d,", cases[i].code);
+        if (!strstr(v->w.body, says))
+            fail_msg("%s", v->w.body);
+        list = rows(v, "?limit=1");
+        assert_int_equal(code_of(list, 0), cases[i].code);
+        json_decref(list);
+    }
 }
 
 static void strangers_and_readers_are_not(void **state)
@@ -412,7 +472,7 @@ static void the_old_go_with_time(void **state)
 {
     struct audit_world *v = *state;
     const struct audit_row row = { .at_ms = 1, .request_id = "old", .app = "demo" };
-    struct audit *a = audit_new(v->w.rig.loop, NULL, v->w.store.store, 1);
+    struct audit *a = audit_new(v->w.rig.loop, NULL, v->w.store.store, 1, NULL);
     json_t *list;
 
     store_rig_do(&v->w.store, &store_audit_put, &row, NULL);
@@ -437,8 +497,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_change_is_written_down),
+        TEST(a_new_secret_is_told_as_one),
         TEST(what_fails_is_written_down_too),
         TEST(attempts_of_known_apps_are_written_down),
+        TEST(the_code_is_the_one_that_the_caller_saw),
         TEST(strangers_and_readers_are_not),
         TEST(secrets_are_never_in_it),
         cmocka_unit_test(long_lists_are_told_by_their_number),

@@ -91,6 +91,10 @@ static const struct fail_case fails[] = {
       "{\"result\":false,\"code\":1000101,\"message\":\"not available now, try again" LOG_HINT },
     { DIALECT_V1, ERR_UNAVAILABLE, "x", 503,
       "{\"error\":{\"code\":\"UNAVAILABLE\",\"number\":8,\"message\":\"not available now, try again" LOG_HINT },
+    /* Job's own codes are whole, whoever tells them. */
+    { DIALECT_JOB, CODE_NO_BUSINESS, "none", 200, "{\"result\":false,\"code\":1243049," },
+    { DIALECT_ESB, CODE_NO_BUSINESS, "none", 200, "{\"result\":false,\"code\":1243049," },
+    { DIALECT_GATEWAY, CODE_NO_BUSINESS, "none", 200, "{\"result\":false,\"code\":1243049," },
     { DIALECT_ESB, 4711, "no such code", 200, "{\"result\":false,\"code\":1000101," },
     { DIALECT_ESB, ERR_NOT_FOUND, "nothing", 200, "{\"result\":false,\"code\":1000101,\"message\":\"nothing\"" },
 };
@@ -187,7 +191,16 @@ static void who_reads_chinese_is_told_in_chinese(void **state)
     buf_truncate(&out, 0);
     err_set(&err, ERR_INVALID, "meta.name: required");
     dialects[DIALECT_ESB].put_err(&err, &chinese, &out);
-    assert_non_null(strstr(buf_text(&out), "\"message\":\"参数错误，meta.name: required\""));
+    assert_non_null(strstr(buf_text(&out), "\"message\":\"参数错误，meta.name：必填\""));
+    buf_truncate(&out, 0);
+    err_set(&err, ERR_MALFORMED, "byte 3: invalid UTF-8");
+    dialects[DIALECT_GATEWAY].put_err(&err, &chinese, &out);
+    assert_non_null(strstr(buf_text(&out), "JSON：第 3 字节：不是合法的 UTF-8\""));
+    buf_truncate(&out, 0);
+    err_set(&err, CODE_DENIED, "bk_biz_id: the app may not use business 7");
+    dialects[DIALECT_JOB].put_err(&err, &chinese, &out);
+    assert_non_null(strstr(buf_text(&out), "\"message\":\"bk_biz_id：应用无权使用业务 7\""));
+    assert_non_null(strstr(buf_text(&out), "\"name\":\"bk_biz_id：应用无权使用业务 7\""));
     buf_truncate(&out, 0);
     err_set(&err, ERR_SYSTEM, "secret");
     dialects[DIALECT_JOB].put_err(&err, &chinese, &out);
@@ -205,6 +218,11 @@ static void an_unknown_path_is_answered_as_the_contract_has_it(void **state)
     assert_int_equal(dialects[DIALECT_ESB].put_refusal(REFUSAL_PATH, about, &english, &out), 404);
     assert_string_equal(buf_text(&out), "{\"result\":false,\"data\":null,"
                                         "\"message\":\"The content does not exist\"}\n");
+    buf_truncate(&out, 0);
+    assert_int_equal(dialects[DIALECT_ESB].put_refusal(REFUSAL_PATH, about, &chinese, &out), 404);
+    assert_string_equal(buf_text(&out),
+                        "{\"result\":false,\"data\":null,\"message\":"
+                        "\"请求的内容不存在 [method=\\\"POST\\\" path=\\\"/x\\\"]\"}\n");
     buf_truncate(&out, 0);
     assert_int_equal(dialects[DIALECT_GATEWAY].put_refusal(REFUSAL_PATH, about, &english, &out),
                      404);

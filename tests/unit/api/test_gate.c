@@ -139,7 +139,8 @@ static const struct gate_case gateway[] = {
     { "POST", GATEWAY, "", "{\"task_id\"", 400, 1640001, "Parameters error [reason=\"request body is not a valid JSON: byte 10" },
     { "POST", GATEWAY, AUTH("{\"bk_app_code\":\"admins\"," SECRET "}"), "{" T "}", 403, 1640301, "App has no permission to the resource" },
     { "POST", "/api/bk-gse/prod/x", AUTH("{" CODE "," SECRET "}"), "{}", 404, 1640401, "API not found [method=\"POST\" path=\"/api/bk-gse/prod/x\"]" },
-    { "GET", GATEWAY, AUTH("{" CODE "," SECRET "}"), NULL, 404, 1640401, "API not found [method=\"GET\" path=\"" GATEWAY "\"]" },
+    { "GET", GATEWAY, AUTH("{" CODE "," SECRET "}"), NULL, 405, 1640401,
+      "API not found with this method [method=\"GET\" path=\"" GATEWAY "\" allowed=\"POST\"]" },
 };
 /* clang-format on */
 

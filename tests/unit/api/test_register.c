@@ -128,6 +128,8 @@ static const struct ask_case wrong[] = {
     { "POST", ESB "register_proc_info/", "{" META "," HOSTS(HOST_1) ",\"spec\":{" IDENTITY "," RESOURCE "," POLICY "}}", NULL, PARAM "spec.control: required\"" },
     { "POST", ESB "register_proc_info/", "{" META "," HOSTS(HOST_1) ",\"spec\":{" IDENTITY "," CONTROL "," POLICY "}}", NULL, PARAM "spec.resource: required\"" },
     { "POST", ESB "register_proc_info/", "{" META "," HOSTS(HOST_1) ",\"spec\":{" IDENTITY "," CONTROL "," RESOURCE "}}", NULL, PARAM "spec.monitor_policy: required\"" },
+    { "POST", ESB "register_proc_info/", "{" META "," HOSTS(HOST_1) ",\"spec\":{" IDENTITY "," CONTROL "," RESOURCE ",\"monitor_policy\":{}}}", NULL, PARAM "spec.monitor_policy.auto_type: required\"" },
+    { "POST", ESB "register_proc_info/", "{" META "," HOSTS(HOST_1) ",\"spec\":{" IDENTITY "," CONTROL "," RESOURCE ",\"alive_monitor_policy\":{\"auto_type\":null}}}", NULL, PARAM "spec.alive_monitor_policy.auto_type: required\"" },
     { "POST", ESB "register_proc_info/", "{" META "," HOSTS(HOST_1) ",\"spec\":{" IDENTITY "," CONTROL ",\"resource\":{\"cpu\":1}," POLICY "}}", NULL, PARAM "spec.resource.mem: required\"" },
     { "POST", ESB "register_proc_info/", "{" META "," HOSTS(HOST_1) ",\"spec\":{" IDENTITY "," CONTROL ",\"resource\":{\"cpu\":101,\"mem\":1}," POLICY "}}", NULL, PARAM "spec.resource.cpu: " },
     { "POST", ESB "register_proc_info/", "{" META "," HOSTS(HOST_1) ",\"spec\":{\"identity\":{\"proc_name\":\"\"}," CONTROL "," RESOURCE "," POLICY "}}", NULL, PARAM "spec.identity.proc_name: " },

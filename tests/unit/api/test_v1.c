@@ -384,6 +384,29 @@ static void an_operation_uses_what_each_host_knows(void **state)
     }
 }
 
+/* It is being started there for the first time: the agent knows it when that has ended. */
+static void an_operation_finds_what_an_open_task_is_about(void **state)
+{
+    struct v1_world *v = *state;
+
+    v->tasks.items[0] = (struct task_item){ .agent = "a3", .space = "gse", .name = "p" };
+    v->tasks.items[1] = (struct task_item){ .agent = "a1", .space = "gse", .name = "p" };
+    v->tasks.info =
+        (struct task_info){ "T", "demo", "", .items = v->tasks.items, .n = 2, .n_left = 2 };
+    world_ask(&v->w, "POST", "/v1/operations", DEMO_AUTH, ASK(""));
+    assert_string_equal(buf_text(&v->tasks.asked),
+                        HEAD OP("a1", "a1", "1 user ann code 0") OP("a2", "a2", "1 user ann code 0")
+                            OP("a3", "a3", "0 user - code 0"));
+    world_ask(&v->w, "POST", "/v1/operations", DEMO_AUTH, ASK(",\"hosts\":[\"a3\"]"));
+    assert_string_equal(buf_text(&v->tasks.asked), HEAD OP("a3", "a3", "0 user - code 0"));
+    world_put_app(&v->w, "limited", "{\"businesses\":[2],\"namespaces\":[\"gse\"]}");
+    world_ask(&v->w, "POST", "/v1/operations", LIMITED, ASK(""));
+    assert_int_equal(v->tasks.n_last, 1); /* a2 alone, here too */
+    v->tasks.info.n_left = 0;
+    world_ask(&v->w, "POST", "/v1/operations", DEMO_AUTH, ASK(""));
+    assert_int_equal(v->tasks.n_last, 2);
+}
+
 static void a_spec_the_store_broke_fails_its_host_alone(void **state)
 {
     struct v1_world *v = *state;
@@ -660,6 +683,7 @@ static const struct {
     { "POST", "/v1/tokens", "{}" },
     { "POST", "/v1/apps", "{\"code\":\"kit\"}" },
     { "GET", "/v1/apps", NULL },
+    { "GET", "/v1/tokens", NULL },
 };
 
 static void a_store_that_is_full_is_told_and_nothing_stays_behind(void **state)
@@ -724,6 +748,7 @@ int main(void)
         V1_TEST(what_is_wrong_has_a_status_and_a_text),
         V1_TEST(an_operation_uses_what_each_host_knows),
         V1_TEST(a_spec_the_store_broke_fails_its_host_alone),
+        V1_TEST(an_operation_finds_what_an_open_task_is_about),
         V1_TEST(operations_are_held_to_the_apps_limits),
         V1_TEST(a_task_is_shown_whole),
         V1_TEST(an_app_is_made_and_gets_a_new_secret),

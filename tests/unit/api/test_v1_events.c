@@ -275,6 +275,28 @@ static void a_stream_tells_what_happens_to_who_may_see_it(void **state)
     close(fd);
 }
 
+/* Both at once: what one hears is not told to the other. */
+static void each_reads_it_in_a_language_of_its_own(void **state)
+{
+    static const char chinese[] = "Blueking-Language: zh-hans\r\n";
+    struct events_world *v = *state;
+    int one = listen_to(v, DEMO_AUTH, "/v1/events/stream", chinese), other;
+
+    HEAR(v, one, "id: 0\n\n");
+    other = listen_to(v, DEMO_AUTH, "/v1/events/stream", "");
+    HEAR(v, other, "id: 0\n\n");
+    buf_truncate(&v->w.got, 0);
+    events_tell(v->w.events, NULL, EVENT_STORE,
+                "for 5 s nothing could be stored: Read-only file system");
+    HEAR(v, one, "\"text\":\"5 秒内无法存储：文件系统只读\"");
+    buf_truncate(&v->w.got, 0);
+    HEAR(v, other, "\"text\":\"for 5 s nothing could be stored: Read-only file system\"");
+    close(one);
+    close(other);
+    world_ask(&v->w, "GET", "/v1/events", DEMO_AUTH "Blueking-Language: zh-cn\r\n", NULL);
+    assert_non_null(strstr(v->w.body, "\"text\":\"5 秒内无法存储：文件系统只读\""));
+}
+
 static void a_stream_tells_what_was_asked_for(void **state)
 {
     struct events_world *v = *state;
@@ -547,6 +569,7 @@ int main(void)
         TEST(few_among_many_are_found),
         TEST(a_page_of_large_events_is_shorter),
         TEST(a_stream_tells_what_happens_to_who_may_see_it),
+        TEST(each_reads_it_in_a_language_of_its_own),
         TEST(a_stream_tells_what_was_asked_for),
         TEST(a_stream_goes_on_where_it_ended),
         TEST(nothing_is_told_twice_at_the_seam),

@@ -153,7 +153,7 @@ static void what_is_wrong_is_named(void **state)
         { "namespace=gse&name=p&at=-2", 400, "at: must be" },
         { "namespace=gse&name=p&tail=1", 400, "tail" },
         { "namespace=gse&name=none", 404, "gse/none: no host has such a process" },
-        { "namespace=gse&name=q", 400, "host: required, for 2 hosts have gse/q: a2, a3" },
+        { "namespace=gse&name=q", 400, "host: required (--host), for 2 hosts have gse/q: a2, a3" },
         { "namespace=gse&name=p&host=b", 404, "host: b is no host" },
         { "namespace=gse&name=q&host=a3", 503, "host a3: its agent is not connected" },
     };

@@ -255,6 +255,30 @@ static void a_task_is_cancelled_item_by_item(void **state)
     assert_int_equal(server_world_number(v->answer, "left"), 0);
 }
 
+static void a_large_one_is_answered_with_a_page(void **state)
+{
+    struct server_world *v = *state;
+    struct buf ask = { 0 };
+    char id[64], body[128];
+
+    buf_printf(&ask, "{\"operation\":\"stop\",\"namespace\":\"gse\",\"name\":\"p\",\"hosts\":[");
+    for (int i = 0; i < 1001; i++)
+        buf_printf(&ask, "%s\"no-%d\"", i ? "," : "", i);
+    buf_printf(&ask, "]}");
+    server_world_operate(v, buf_text(&ask), id);
+    buf_free(&ask);
+    server_world_post(v, "/v1/tasks/cancel", ref(id, body));
+    assert_int_equal(server_world_number(v->answer, "total"), 1001);
+    assert_int_equal(server_world_number(v->answer, "failed"), 1001);
+    assert_int_equal(json_array_size(json_object_get(v->answer, "items")), 1000);
+    assert_string_equal(server_world_text(item(v, 999), "key"), "no-999:gse:p");
+    assert_string_equal(server_world_text(v->answer, "next"), "999");
+    snprintf(body, sizeof(body), "/v1/tasks/%s?after=999", id);
+    server_world_get(v, body);
+    assert_int_equal(json_array_size(json_object_get(v->answer, "items")), 1);
+    assert_string_equal(server_world_text(item(v, 0), "key"), "no-1000:gse:p");
+}
+
 #define ASKER                                                                                      \
     "X-Bkapi-Authorization: "                                                                      \
     "{\"bk_app_code\":\"asker\",\"bk_app_secret\":\"" WORLD_SECRET "\"}\r\n"
@@ -345,6 +369,7 @@ static void all_who_have_it_are_explained(void **state)
              server_world_text(v->answer, "next"));
     server_world_get(v, path);
     assert_string_equal(server_world_text(explained(v, 0), "agent_id"), "a2");
+    assert_true(json_is_integer(json_object_get(explained(v, 0), "unknown_since_s")));
     assert_string_equal(server_world_text(v->answer, "next"), "");
     server_world_get(v, "/v1/explain?namespace=gse&name=none");
     assert_null(explained(v, 0));
@@ -383,6 +408,7 @@ int main(void)
         SERVER_TEST(an_app_with_limits_is_listed_its_own),
         SERVER_TEST(a_wrong_question_is_refused),
         SERVER_TEST(a_task_is_cancelled_item_by_item),
+        SERVER_TEST(a_large_one_is_answered_with_a_page),
         SERVER_TEST(others_tasks_are_not_cancelled),
         SERVER_TEST(an_operation_that_is_none_is_nobodys),
         SERVER_TEST(a_process_is_explained),

@@ -43,7 +43,7 @@ static void only_what_is_near_is_named(void **state)
     static const struct {
         const char *typed, *meant;
     } cases[] = {
-        { "stat", "start" },    { "strat", "start" },
+        { "stat", "status" },   { "strat", "start" },
         { "satus", "status" },  { "app craete", "app create" },
         { "pss", "ps" },        { "p", "ps" },
         { "frobnicate", NULL }, { "xy", NULL },

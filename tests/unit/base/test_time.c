@@ -112,9 +112,23 @@ static void the_system_clock_is_the_kernels(void **state)
     assert_true(before <= now && now <= read_ms(CLOCK_REALTIME));
 }
 
+/* One that knows only milliseconds says these. */
+static void a_finer_time_is_the_same_time(void **state)
+{
+    struct clock_fake f;
+    int64_t before = time_mono_us(), now = clock_mono_us(&clock_system), after = time_mono_us();
+
+    (void)state;
+    assert_true(before <= now && now <= after);
+    assert_true(clock_mono_ms(&clock_system) >= before / 1000);
+    clock_fake_init(&f, 1234, 0);
+    assert_int_equal(clock_mono_us(&f.clock), 1234000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_finer_time_is_the_same_time),
         cmocka_unit_test(times_are_written_as_the_formats_say),
         cmocka_unit_test(the_time_zone_of_the_host_does_not_matter),
         cmocka_unit_test(every_month_and_weekday_has_its_name),

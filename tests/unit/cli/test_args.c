@@ -87,6 +87,12 @@ static void words_become_what_is_asked(void **state)
           "{\"operation\":\"kill\",\"namespace\":\"a\",\"name\":\"--b\",\"hosts\":[]}" },
         { "holdfast ps", "{\"namespace\":\"\",\"name\":\"\",\"host\":\"\",\"after\":\"\","
                          "\"limit\":1000}" },
+        { "holdfast ps --hosted no prod",
+          "{\"namespace\":\"prod\",\"name\":\"\",\"host\":\"\",\"hosted\":false,\"after\":\"\","
+          "\"limit\":1000}" },
+        { "holdfast ps --hosted prod",
+          "{\"namespace\":\"prod\",\"name\":\"\",\"host\":\"\",\"hosted\":true,\"after\":\"\","
+          "\"limit\":1000}" },
         { "holdfast ps prod/web --host a1",
           "{\"namespace\":\"prod\",\"name\":\"web\",\"host\":\"a1\",\"after\":\"\","
           "\"limit\":1000}" },
@@ -130,6 +136,10 @@ static void wrong_words_are_refused_by_name(void **state)
     } cases[] = {
         { "holdfast", "which command?" },
         { "holdfast resart a/b", "resart: no such command; did you mean holdfast restart?" },
+        { "holdfast ps --biz abc", "--biz: must be " },
+        { "holdfast ps --state up", "--state: must be " },
+        { "holdfast token create --biz x", "--biz: must be " },
+        { "holdfast stat", "stat: no such command; did you mean holdfast status?" },
         { "holdfast host lst", "host lst: no such command; did you mean holdfast host list?" },
         { "holdfast token", "token: needs one of: create" },
         { "holdfast start", "holdfast start: needs NAMESPACE/NAME" },
@@ -160,10 +170,10 @@ static void wrong_words_are_refused_by_name(void **state)
         { "holdfast start a/b --timeout 1y", "--timeout: must be a time" },
         { "holdfast start a/b --timeout 1 --timeout 2", "--timeout: given twice" },
         { "holdfast token create --uses 1x", "--uses: must be a whole number, not 1x" },
-        { "holdfast token create --uses 0", "uses: must be an integer from 1" },
-        { "holdfast token create --cloud -1", "cloud_id: must be an integer from 0" },
+        { "holdfast token create --uses 0", "--uses: must be an integer from 1" },
+        { "holdfast token create --cloud -1", "--cloud: must be an integer from 0" },
         { "holdfast token create --cloud 99999999999999999999", "--cloud: must be a whole number" },
-        { "holdfast token create --ttl 900d", "ttl_s: must be an integer from 1 to" },
+        { "holdfast token create --ttl 900d", "--ttl, in seconds: must be an integer from 1 to" },
         { "holdfast token create --biz 1 --biz 2", "--biz: given twice" },
         { "holdfast app create a --right fly", "permissions.rights[0]: must be one of" },
         { "holdfast app create a --biz x", "permissions.businesses[0]: must be" },

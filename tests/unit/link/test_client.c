@@ -375,6 +375,24 @@ static void who_is_told_to_wait_waits(void **state)
     assert_non_null(strstr(w->why.text, "this server goes away"));
 }
 
+static void one_that_goes_away_is_left_for_another(void **state)
+{
+    struct link_world *w = *state;
+    char other[64];
+
+    snprintf(other, sizeof(other), "127.0.0.2:%s", strrchr(w->at, ':') + 1); /* nobody is there */
+    w->servers[0] = w->at;
+    world_up(w);
+    w->servers[1] = other;
+    assert_int_equal(client_set_servers(w->client, w->servers, &w->why), 0);
+    conn_refuse(w->peers->c, 0, ERR_UNAVAILABLE, 1000, "the server stops");
+    TURN_UNTIL(&w->rig, w->downs == 1);
+    assert_in_range(w->again_ms, 1000, 1250);
+    PASS_UNTIL(&w->rig, w->downs == 2);
+    assert_non_null(strstr(w->why.text, other));
+    PASS_UNTIL(&w->rig, w->ups == 2); /* and then the first again */
+}
+
 static void who_is_refused_for_good_stays_away(void **state)
 {
     static const bool at_join[] = { true, false };
@@ -644,6 +662,7 @@ int main(void)
         TEST(a_hello_or_join_without_an_answer_is_given_up),
         TEST(what_is_no_answer_to_a_hello_is_tried_again),
         TEST(who_is_told_to_wait_waits),
+        TEST(one_that_goes_away_is_left_for_another),
         TEST(who_is_refused_for_good_stays_away),
         TEST(it_backs_off_and_comes_back_by_itself),
         TEST(sessions_that_die_young_are_failures),

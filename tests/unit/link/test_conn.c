@@ -26,7 +26,8 @@ struct side {
 
 struct world {
     struct ends *ends;
-    struct side a, b; /* client, server */
+    struct far_crew *crew; /* that works the server's side; NULL: the loop does */
+    struct side a, b;      /* client, server */
 };
 
 static void act(struct side *s, size_t at)
@@ -100,10 +101,15 @@ static const struct conn_owner owner = { on_ready, on_message, on_end, on_closed
 static int setup(void **state)
 {
     struct world *w = xalloc(sizeof(*w));
-    void *ends = *state;
+    const char *how = *state;
+    bool is_far = !strncmp(how, "far ", 4);
+    void *ends = (void *)(how + (is_far ? 4 : 0));
+    struct err err = { 0 };
 
     ends_setup(&ends);
     w->ends = ends;
+    if (is_far && far_crew_new(w->ends->rig.loop, 2, &w->crew, &err))
+        fail_msg("%s", err.text);
     *state = w;
     return 0;
 }
@@ -116,6 +122,8 @@ static int teardown(void **state)
     conn_free(w->a.c);
     conn_free(w->b.c);
     rig_turns(&w->ends->rig, 3);
+    TURN_UNTIL(&w->ends->rig, !w->crew || far_crew_load(w->crew) == 0);
+    far_crew_free(w->crew);
     ends_teardown(&ends);
     free(w);
     return 0;
@@ -130,9 +138,11 @@ static void make_side(struct world *w, struct side *s, int fd)
 {
     bool is_client = s == &w->a;
     struct tls *tls = is_client ? w->ends->client_tls : w->ends->server_tls;
+    const struct conn_means means = { .crew = w->crew };
     struct err err = { 0 };
 
-    if (conn_new(rig_of(w)->loop, fd, tls, is_client ? "localhost" : NULL, &owner, s, &s->c, &err))
+    if (is_client ? conn_new(rig_of(w)->loop, fd, tls, "localhost", &owner, s, &s->c, &err)
+                  : conn_new_by(rig_of(w)->loop, fd, tls, &means, &owner, s, &s->c, &err))
         fail_msg("%s", err.text);
 }
 
@@ -181,6 +191,33 @@ static void messages_arrive_as_they_were_sent(void **state)
     assert_int_equal(w->a.error.retry_ms, -1);
     assert_string_equal(w->a.error_text, "not you");
     assert_int_equal(w->a.ends + w->b.ends, 0);
+}
+
+/* What the peer makes up is one type. */
+static void what_goes_through_is_counted_by_type(void **state)
+{
+    struct conn_counters at_a = { 0 }, at_b = { 0 };
+    const struct message_ping p = { 0 };
+    struct world *w = *state;
+
+    join(w);
+    conn_set_counters(w->a.c, &at_a);
+    conn_set_counters(w->b.c, &at_b);
+    send_ping(w->a.c, 1);
+    send_ping(w->a.c, 2);
+    conn_send(w->a.c, 31, &message_ping_shape, &p);
+    conn_send(w->a.c, 200, &message_ping_shape, &p);
+    TURN_UNTIL(rig_of(w), w->b.n == 2 && w->a.n == 2);
+    assert_int_equal(at_a.frames[CONN_OUT][MESSAGE_PING], 2);
+    assert_int_equal(at_b.frames[CONN_IN][MESSAGE_PING], 2);
+    assert_int_equal(at_a.bytes[CONN_OUT][MESSAGE_PING], at_b.bytes[CONN_IN][MESSAGE_PING]);
+    assert_true(at_b.bytes[CONN_IN][MESSAGE_PING] > 2 * FRAME_HEAD_SIZE);
+    assert_int_equal(at_b.frames[CONN_IN][0], 2);
+    assert_int_equal(at_b.frames[CONN_OUT][MESSAGE_ERROR], 2);
+    assert_int_equal(at_a.frames[CONN_IN][MESSAGE_ERROR], 2);
+    conn_free(w->a.c); /* before what they count in goes */
+    conn_free(w->b.c);
+    w->a.c = w->b.c = NULL;
 }
 
 static void many_arrive_in_their_order(void **state)
@@ -591,17 +628,20 @@ static void what_can_not_be_watched_stays_the_callers(void **state)
     conn_free(NULL);
 }
 
-#define TCP(f) cmocka_unit_test_prestate_setup_teardown(f, setup, teardown, (void *)"tcp")
-#define BOTH(f)                                                                                    \
-    TCP(f),                                                                                        \
+#define HERE(f) cmocka_unit_test_prestate_setup_teardown(f, setup, teardown, (void *)"tcp")
+#define OVER(f, how)                                                                               \
     {                                                                                              \
-#f " over TLS", f, setup, teardown, (void *)"TLS"                                          \
+#f " over " how, f, setup, teardown, (void *)how                                           \
     }
+#define TCP(f)  HERE(f), OVER(f, "far tcp")
+#define BOTH(f) HERE(f), OVER(f, "TLS"), OVER(f, "far TLS")
 
+/* Those that are far have their other end on a thread. */
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         BOTH(messages_arrive_as_they_were_sent),
+        BOTH(what_goes_through_is_counted_by_type),
         BOTH(many_arrive_in_their_order),
         BOTH(what_is_sent_in_one_turn_goes_out_together),
         BOTH(a_type_that_is_not_known_is_answered_and_passed_over),
@@ -618,8 +658,8 @@ int main(void)
         BOTH(it_may_go_in_any_callback),
         BOTH(an_answer_from_inside_goes_out),
         BOTH(one_that_ends_may_be_dropped),
-        TCP(a_socket_that_breaks_says_why),
-        TCP(what_can_not_be_watched_stays_the_callers),
+        HERE(a_socket_that_breaks_says_why),
+        HERE(what_can_not_be_watched_stays_the_callers),
     };
 
     return cmocka_run_group_tests_name("link/conn", tests, NULL, NULL);

@@ -6,7 +6,7 @@
 
 #include "tests/lib/agents_rig.h"
 
-enum { CROWD_MAX = 500 };
+enum { CROWD_MAX = 550 };
 
 static const int64_t day_ms = 24LL * 3600 * 1000;
 
@@ -179,7 +179,8 @@ static void keys_are_renewed_while_it_runs(void **state)
     assert_int_equal(conn_peer(t->conn, &before, &w->err), 0);
     w->rig.clock.wall = now_ms;
     rig_pass_ms(&w->rig, 3600 * 1000);
-    TURN_UNTIL(&w->rig, agents_counters(w->agents)->sessions == 0); /* so long a silence */
+    tester_drop(t);
+    TURN_UNTIL(&w->rig, agents_counters(w->agents)->sessions == 0);
     tester_hello(t);
     assert_int_equal(conn_peer(t->conn, &after, &w->err), 0);
     assert_string_not_equal(before.serial, after.serial);
@@ -190,6 +191,7 @@ static void keys_are_renewed_while_it_runs(void **state)
     folder_put(path, 0600, "rubbish", 7);
     rig_pass_ms(&w->rig, 3600 * 1000);
     TURN_UNTIL(&w->rig, world_file_has(w->log_path, "keys of the link are not renewed"));
+    tester_drop(t);
     TURN_UNTIL(&w->rig, agents_counters(w->agents)->sessions == 0);
     tester_hello(t); /* it goes on with those it has */
 }
@@ -239,21 +241,47 @@ static void many_at_once_come_in_one_after_another(void **state)
     TURN_UNTIL(&w->rig, connections(w) == 0);
 }
 
-static void one_network_does_not_keep_the_others_out(void **state)
+/* They are all from one address, as those behind a relay. */
+static void those_of_one_network_stand_in_line(void **state)
 {
     struct world *w = *state;
-    struct tester *t = world_member(w, "10.0.0.1"), *late = world_member(w, "10.0.0.2");
+    struct tester *t = world_member(w, "10.0.0.1"), *late = world_member(w, "10.0.0.2"),
+                  *other = world_member(w, "10.0.0.3");
+    struct message_hello m = tester_hello_words(late);
     struct crowd c;
 
+    tester_drop(late);
+    tester_drop(other);
     tester_hello(t); /* members are not counted */
-    crowd_come(w, &c, 450);
-    TURN_UNTIL(&w->rig, agents_counters(w->agents)->refused == 50);
-    assert_int_equal(connections(w), 401);
-    tester_connect(late);
-    assert_true(late->is_over && !late->is_ready);
-    crowd_go(&c);
     TURN_UNTIL(&w->rig, connections(w) == 1);
-    tester_hello(late);
+    crowd_come(w, &c, 450);
+    TURN_UNTIL(&w->rig, agents_counters(w->agents)->parked == 50);
+    assert_int_equal(connections(w), 401);
+    tester_dial(late, "127.0.0.1");
+    TURN_UNTIL(&w->rig, agents_counters(w->agents)->parked == 51);
+    other->from = "127.0.0.2"; /* another network does not wait for them */
+    tester_hello(other);
+    assert_false(late->is_ready || late->is_over);
+    crowd_go(&c);
+    TURN_UNTIL(&w->rig, late->is_ready);
+    conn_send(late->conn, MESSAGE_HELLO, &message_hello_shape, &m);
+    TURN_UNTIL(&w->rig, late->heard[MESSAGE_WELCOME] && connections(w) == 3);
+    assert_int_equal(agents_counters(w->agents)->refused_by[AGENTS_CROWDED], 0);
+}
+
+static void a_line_has_an_end(void **state)
+{
+    struct world *w = *state;
+    struct crowd c;
+
+    w->settings.parked_max = 100;
+    world_start(w);
+    crowd_come(w, &c, CROWD_MAX);
+    TURN_UNTIL(&w->rig, agents_counters(w->agents)->refused_by[AGENTS_CROWDED] == 50);
+    assert_int_equal(agents_counters(w->agents)->parked, 100);
+    rig_pass_ms(&w->rig, 21 * 1000); /* those who shake hands have their time, who wait too */
+    TURN_UNTIL(&w->rig, agents_counters(w->agents)->parked == 0 && connections(w) == 0);
+    crowd_go(&c);
 }
 
 static void hands_are_not_shaken_for_ever(void **state)
@@ -317,7 +345,8 @@ int main(void)
         AGENTS_TEST(a_ca_that_is_lost_is_said),
         QUIET_TEST(keys_are_renewed_while_it_runs),
         AGENTS_TEST(many_at_once_come_in_one_after_another),
-        AGENTS_TEST(one_network_does_not_keep_the_others_out),
+        AGENTS_TEST(those_of_one_network_stand_in_line),
+        QUIET_TEST(a_line_has_an_end),
         AGENTS_TEST(hands_are_not_shaken_for_ever),
         AGENTS_TEST(without_descriptors_it_goes_on_when_there_are_some),
         AGENTS_TEST(strangers_have_few_lines_in_the_log),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sessions of agents: who gets one, the clone rule, and every way in which one ends. */
+#include "link/pong.h"
 #include "tests/lib/agents_rig.h"
 
 static int64_t sessions(const struct world *w)
@@ -207,18 +208,18 @@ static void a_certificate_that_has_expired_meanwhile_is_refused(void **state)
 static void whoever_says_nothing_is_dropped(void **state)
 {
     struct world *w = *state;
+    const struct agents_counters *n = agents_counters(w->agents);
     struct tester *t = world_member(w, "10.0.0.1"), *stranger = tester_new(w);
 
     tester_connect(t);
     tester_connect(stranger);
-    TURN_UNTIL(&w->rig, agents_counters(w->agents)->connections == 2);
-    rig_turns(&w->rig, 5); /* the server has their certificates */
+    TURN_UNTIL(&w->rig, n->connections == 2 && n->shaking == 0);
     rig_pass_ms(&w->rig, 9900);
     rig_turns(&w->rig, 5);
     assert_false(t->is_over || stranger->is_over);
     rig_pass_ms(&w->rig, 200);
     TURN_UNTIL(&w->rig, t->is_over && stranger->is_over);
-    assert_int_equal(agents_counters(w->agents)->connections, 0);
+    assert_int_equal(n->connections, 0);
 }
 
 static void the_first_word_is_hello_or_join(void **state)
@@ -275,6 +276,41 @@ static void what_a_host_says_of_itself_is_stored_when_it_changes(void **state)
     TURN_UNTIL(&w->rig, t->heard[MESSAGE_WELCOME]);
     TURN_UNTIL(&w->rig, calls->on_their_way == 0);
     assert_int_equal(calls->calls, before + 1); /* the session, nothing else */
+}
+
+/* ---- what it says of itself ---- */
+
+static void figures_of_agents_are_added_up_while_they_are_there(void **state)
+{
+    struct world *w = *state;
+    const struct agents_counters *n = agents_counters(w->agents);
+    struct tester *a = world_member(w, "10.0.0.1"), *b = world_member(w, "10.0.0.2");
+    struct message_pong m = { .figures = { .rss_bytes = 100, .restarts = 1 } };
+    struct figures_now now;
+
+    tester_hello(a);
+    tester_hello(b);
+    conn_send(a->conn, MESSAGE_PONG, &message_pong_shape, &m);
+    m.figures.restarts = 4;
+    conn_send(a->conn, MESSAGE_PONG, &message_pong_shape, &m);
+    m.figures.rss_bytes = 300;
+    conn_send(b->conn, MESSAGE_PONG, &message_pong_shape, &m);
+    TURN_UNTIL(&w->rig, n->frames.frames[CONN_IN][MESSAGE_PONG] >= 3);
+    agents_figures(w->agents, &now);
+    assert_int_equal(now.agents, 2);
+    assert_int_equal(now.sum.rss_bytes, 400);
+    assert_int_equal(now.max.rss_bytes, 300);
+    assert_int_equal(n->grown.restarts, 3);
+    assert_int_equal(n->frames.frames[CONN_OUT][MESSAGE_WELCOME], 2);
+    assert_true(n->handshakes[0] + n->handshakes[1] >= 2);
+    assert_int_equal(n->versions.all[1].n, 2);
+    let_go(b);
+    TURN_UNTIL(&w->rig, n->sessions == 1);
+    agents_figures(w->agents, &now);
+    assert_int_equal(now.agents, 1);
+    assert_int_equal(now.max.rss_bytes, 100);
+    assert_int_equal(n->grown.restarts, 3); /* what counts does not go back */
+    assert_int_equal(n->versions.all[1].n, 1);
 }
 
 /* ---- two of one identity ---- */
@@ -707,6 +743,7 @@ int main(void)
         AGENTS_TEST(an_event_that_can_not_be_written_waits_in_the_store),
         AGENTS_TEST(what_agents_say_goes_where_it_belongs),
         AGENTS_TEST(what_is_sent_reaches_that_session_only),
+        AGENTS_TEST(figures_of_agents_are_added_up_while_they_are_there),
         AGENTS_TEST(a_host_that_is_removed_loses_its_session),
         AGENTS_TEST(without_a_store_there_is_no_welcome),
         AGENTS_TEST(an_end_that_is_not_stored_is_stored_later),

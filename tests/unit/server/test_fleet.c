@@ -349,6 +349,37 @@ static void a_snapshot_replaces_when_it_is_whole(void **state)
     assert_int_equal(stored_procs(w, "agent-a", &rows), 2);
 }
 
+/* When each was written is told by report_ms, which alone is no reason to write. */
+static void a_snapshot_that_says_what_is_stored_is_not_written_again(void **state)
+{
+    struct world *w = *state;
+    struct proc_view both[] = { a_view("s", "p", PROC_RUNNING), a_view("s", "q", PROC_RUNNING) };
+    struct proc_view twice[2];
+    const struct proc_row *row;
+    struct list rows;
+
+    page(w, "agent-a", both, 2, true);
+    world_pass(w, 100);
+    both[0].report_s = both[1].report_s = 2000;
+    page(w, "agent-a", both, 2, true);
+    world_pass(w, 100);
+    assert_int_equal(stored_procs(w, "agent-a", &rows), 2);
+    row = rows.items;
+    assert_int_equal(row[0].report_ms, 1000 * 1000);
+    assert_int_equal(fleet_find(w->fleet, "agent-a")->procs[0]->view.report_s, 2000);
+    both[1].restarts = 1; /* one is enough */
+    page(w, "agent-a", both, 2, true);
+    world_pass(w, 100);
+    assert_int_equal(stored_procs(w, "agent-a", &rows), 2);
+    row = rows.items;
+    assert_int_equal(row[0].report_ms, 2000 * 1000);
+    assert_int_equal(row[1].restarts, 1);
+    twice[0] = twice[1] = both[0]; /* as many as before, but one is gone */
+    page(w, "agent-a", twice, 2, true);
+    world_pass(w, 100);
+    assert_int_equal(stored_procs(w, "agent-a", &rows), 1);
+}
+
 static void half_a_snapshot_is_forgotten_with_its_session(void **state)
 {
     struct world *w = *state;
@@ -509,6 +540,7 @@ int main(void)
         WORLD_TEST(a_cause_that_can_not_be_read_is_left_out),
         WORLD_TEST(more_hosts_than_a_page_are_loaded),
         WORLD_TEST(a_snapshot_replaces_when_it_is_whole),
+        WORLD_TEST(a_snapshot_that_says_what_is_stored_is_not_written_again),
         WORLD_TEST(half_a_snapshot_is_forgotten_with_its_session),
         WORLD_TEST(a_host_has_only_so_many_processes),
         WORLD_TEST(equal_specs_are_kept_once),

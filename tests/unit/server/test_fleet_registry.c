@@ -196,6 +196,29 @@ static void what_is_not_registered_can_not_be_unregistered(void **state)
     do_register(w, REGISTERING_END, "p", "", 0, CODE_NOT_RUNNING);
 }
 
+/* As a start that failed leaves it. */
+static void what_neither_runs_nor_is_hosted_can_be_unregistered(void **state)
+{
+    struct world *w = *state;
+
+    tell(w, false, 1, PROC_STOPPED, true);
+    do_register(w, REGISTERING_END, "p", "", CODE_NOT_RUNNING, CODE_NOT_RUNNING);
+    tell(w, false, 1, PROC_STOPPED, false);
+    do_register(w, REGISTERING_END, "p", "", 0, CODE_NOT_RUNNING);
+    assert_true(proc_of(w, "agent-a")->is_behind);
+    do_register(w, REGISTERING_END, "p", "", CODE_NOT_RUNNING, CODE_NOT_RUNNING); /* it is, now */
+    fleet_forget(w->fleet, "agent-a", "s", "p", proc_of(w, "agent-a")->said_ms - 1);
+    assert_non_null(proc_of(w, "agent-a")); /* that was about something older */
+    fleet_forget(w->fleet, "agent-a", "s", "p", proc_of(w, "agent-a")->said_ms);
+    assert_null(proc_of(w, "agent-a"));
+    fleet_forget(w->fleet, "agent-a", "s", "p", 0);
+    fleet_forget(w->fleet, "nobody", "s", "p", 0);
+    world_pass(w, 1000);
+    world_restart(w);
+    assert_null(proc_of(w, "agent-a"));
+    REGISTER(w, "./again.sh");
+}
+
 static void unregistered_is_said_whatever_the_agent_says(void **state)
 {
     struct world *w = *state;
@@ -499,6 +522,7 @@ int main(void)
         WORLD_TEST(a_snapshot_does_not_end_it_and_says_what_it_does),
         WORLD_TEST(what_is_said_again_is_not_stored_again),
         WORLD_TEST(what_is_not_registered_can_not_be_unregistered),
+        WORLD_TEST(what_neither_runs_nor_is_hosted_can_be_unregistered),
         WORLD_TEST(unregistered_is_said_whatever_the_agent_says),
         WORLD_TEST(the_newest_word_counts),
         WORLD_TEST(what_the_agent_wants_is_shown_again_when_it_is_known_again),

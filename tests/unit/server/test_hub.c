@@ -308,7 +308,46 @@ static void twins_are_cancelled_together(void **state)
     assert_int_equal(w->code, CODE_CANCELLED);
 }
 
+/* Killed when the store had the result of one of them, whichever. */
+static void twins_end_as_the_one_that_had_ended_before_a_restart(void **state)
+{
+    for (int ended = 0; ended < 2; ended++) {
+        void *fresh;
+        struct world *w;
+        struct hub_item items[2];
+
+        setup(&fresh);
+        w = fresh;
+        items[0] = items[1] = w->item;
+        items[ended].code = CODE_OFFLINE;
+        w->task = (struct hub_task){ "T", { items, 2 }, false };
+        hub_load(w->hub, &w->task, BEGIN_MS);
+        assert_int_equal(w->stored, 1);
+        assert_int_equal(w->code, CODE_OFFLINE);
+        hub_on_session(w->hub, "a", 1, BEGIN_MS);
+        assert_int_equal(w->sent, 0);
+        teardown(&fresh);
+    }
+    (void)state;
+}
+
 /* ---- what an agent says */
+
+static void the_result_of_a_twin_is_not_its_agents_to_say(void **state)
+{
+    struct world *w = *state;
+    struct hub_item items[2] = { w->item, w->item };
+    struct message_result m = { .task = "T", .item = 1, .code = CODE_COMMAND, .text = "" };
+
+    w->task = (struct hub_task){ "T", { items, 2 }, false };
+    bring_about(w, "sent");
+    shape_defaults(&proc_view_shape, &m.view);
+    hub_on_message(w->hub, "a", 1, MESSAGE_RESULT, &m, LATER_MS);
+    assert_int_equal(w->stored, 0);
+    answer(w, 1, CODE_OK);
+    assert_int_equal(w->stored, 2);
+    assert_int_equal(w->code, CODE_OK);
+}
 
 /* 115 is what waits: as a result it would have to be asked for again for ever. */
 static void to_wait_is_no_result(void **state)
@@ -340,6 +379,8 @@ int main(void)
         HUB_TEST(a_task_that_is_not_stored_can_not_be_cancelled),
         HUB_TEST(a_restart_sends_nothing_that_was_cancelled),
         HUB_TEST(twins_are_cancelled_together),
+        cmocka_unit_test(twins_end_as_the_one_that_had_ended_before_a_restart),
+        HUB_TEST(the_result_of_a_twin_is_not_its_agents_to_say),
         HUB_TEST(to_wait_is_no_result),
     };
 

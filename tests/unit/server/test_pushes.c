@@ -10,7 +10,7 @@ struct push_world {
     size_t n_commands, n_stored;
     char task[64], start_cmd[32];
     int64_t op;
-    bool only_if_hosted;
+    bool only_if_hosted, forgets;
 };
 
 static void on_send(void *arg, const char *agent, int64_t epoch, unsigned type,
@@ -30,6 +30,7 @@ static void on_send(void *arg, const char *agent, int64_t epoch, unsigned type,
     p->n_commands++;
     p->op = m->op;
     p->only_if_hosted = m->only_if_hosted;
+    p->forgets = m->forgets;
     assert_string_equal(m->meta.space, "s");
     assert_int_equal(*m->meta.name, 'p');
     assert_true(m->deadline_ms > p->w.clock.mono);
@@ -225,6 +226,28 @@ static void the_end_of_hosting_goes_to_the_agent_too(void **state)
     assert_int_equal(p->n_commands, 2);
 }
 
+static void what_its_agent_has_forgotten_is_forgotten(void **state)
+{
+    struct push_world *p = *state;
+    struct message_result result = { .code = CODE_OK, .text = "success" };
+
+    host_and_update(p);
+    say(p, MESSAGE_RESULT, CODE_OK, "success");
+    do_register(p, REGISTERING_END, "");
+    assert_true(p->forgets);
+    result.task = p->task;
+    shape_defaults(&proc_view_shape, &result.view);
+    result.view.space = "s";
+    result.view.name = "p";
+    result.view.status = PROC_STOPPED;
+    pushes_on_message(p->pushes, "agent-a", p->epoch, MESSAGE_RESULT, &result);
+    world_settle(&p->w);
+    assert_null(proc_of(p));
+    disconnect_agent(p);
+    connect_agent(p);
+    assert_int_equal(p->n_commands, 2);
+}
+
 static void what_is_refused_for_now_is_tried_again_and_what_for_good_is_said(void **state)
 {
     struct push_world *p = *state;
@@ -335,6 +358,7 @@ int main(void)
         PUSH_TEST(an_agent_that_was_away_hears_of_it_when_it_is_back),
         PUSH_TEST(a_newer_one_takes_the_place_of_an_older),
         PUSH_TEST(the_end_of_hosting_goes_to_the_agent_too),
+        PUSH_TEST(what_its_agent_has_forgotten_is_forgotten),
         PUSH_TEST(what_is_refused_for_now_is_tried_again_and_what_for_good_is_said),
         PUSH_TEST(one_that_is_hosted_no_more_is_left_alone_until_it_is),
         PUSH_TEST(what_is_old_by_now_is_not_said_again),

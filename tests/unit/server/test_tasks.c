@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/tasks.h"
 
+#include "server/task_coming.h"
 #include "task_world.h"
 
 enum { BUDGET_MS = (60 + 5 + 5 + 30) * 1000 };
@@ -368,6 +369,26 @@ static void the_same_request_joins_the_task_it_has(void **state)
     assert_string_not_equal(w->id, first);
 }
 
+static void who_asks_with_a_key_gets_a_task_of_its_own(void **state)
+{
+    struct world *w = *state;
+    struct proc_spec spec;
+    struct task_target target;
+    struct task_ask ask = { "app", "admin", TASK_FORM_V2, { &target, 1 }, .request_key = "k1" };
+    char first[64];
+
+    world_spec(&spec);
+    world_connect(w, "agent-a");
+    target = world_target("agent-a", "a", PROC_OP_RESTART, "p", &spec);
+    world_operate(w, &target, 1);
+    snprintf(first, sizeof(first), "%s", w->id);
+    tasks_operate(w->tasks, &ask, world_accepted, w);
+    world_settle(w);
+    assert_int_equal(w->n_accepted, 2);
+    assert_string_not_equal(w->id, first);
+    assert_int_equal(tasks_open(w->tasks), 2);
+}
+
 static void what_is_not_the_same_does_not_join(void **state)
 {
     struct world *w = *state;
@@ -420,6 +441,58 @@ static void another_operation_on_a_key_ends_joining(void **state)
     assert_string_not_equal(second, first);
     world_operate(w, both, 2); /* nothing came between these two */
     assert_string_equal(w->id, second);
+}
+
+/* ---- What is coming. */
+
+static void expect_coming(const struct world *w, const char *name, const char *agents)
+{
+    struct arena a = { 0 };
+    struct buf got = { 0 };
+    const char **found;
+    size_t n = tasks_coming(w->tasks, "space", name, &a, &found);
+
+    for (size_t i = 0; i < n; i++) {
+        buf_printf(&got, "%s ", found[i]);
+        assert_true(tasks_is_coming(w->tasks, found[i], "space", name));
+    }
+    assert_string_equal(buf_text(&got), agents);
+    buf_free(&got);
+    arena_free(&a);
+}
+
+/* By the ops that make a process known, of those that were not refused, while the task is open. */
+static void what_tasks_are_to_make_known_is_told(void **state)
+{
+    struct world *w = *state;
+    struct proc_spec spec;
+    struct task_target targets[5];
+
+    world_spec(&spec);
+    world_connect(w, "agent-a");
+    world_connect(w, "agent-b");
+    targets[0] = world_target("agent-b", "1", PROC_OP_START, "p", &spec);
+    targets[1] = world_target("agent-a", "2", PROC_OP_HOST, "p", &spec);
+    targets[2] = world_target("agent-a", "3", PROC_OP_START, "q", &spec);
+    targets[2].code = CODE_NOT_REGISTERED;
+    targets[2].text = "send a spec";
+    targets[3] = world_target("agent-b", "4", PROC_OP_STOP, "q", &spec);
+    targets[4] = world_target(NULL, "agent-a", PROC_OP_START, "q", &spec);
+    targets[4].code = CODE_OFFLINE;
+    targets[4].text = "no such host";
+    world_operate(w, targets, ARRAY_LEN(targets));
+    expect_coming(w, "p", "agent-b agent-a ");
+    expect_coming(w, "q", "");
+    assert_false(tasks_is_coming(w->tasks, "agent-b", "space", "q"));
+    world_operate(w, &targets[0], 1); /* a second task for the same */
+    expect_coming(w, "p", "agent-b agent-a ");
+    world_restart(w);
+    expect_coming(w, "p", "agent-b agent-a ");
+    world_connect(w, "agent-a");
+    world_connect(w, "agent-b");
+    world_settle(w);
+    world_pass(w, 3600 * 1000); /* all have ended */
+    expect_coming(w, "p", "");
 }
 
 /* ---- What is left of tasks. */
@@ -600,8 +673,10 @@ int main(void)
         WORLD_TEST(a_deadline_follows_spec_and_operation),
         WORLD_TEST(what_is_not_answered_ends_at_its_deadline),
         WORLD_TEST(the_same_request_joins_the_task_it_has),
+        WORLD_TEST(who_asks_with_a_key_gets_a_task_of_its_own),
         WORLD_TEST(what_is_not_the_same_does_not_join),
         WORLD_TEST(another_operation_on_a_key_ends_joining),
+        WORLD_TEST(what_tasks_are_to_make_known_is_told),
         WORLD_TEST(an_operation_that_ends_at_once_ends_joining_too),
         WORLD_TEST(a_key_that_has_ended_counts_until_its_task_has),
         WORLD_TEST(a_forgotten_task_is_read_from_the_store),

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "server/task_in.h"
 #include "task_world.h"
 
 /* Tasks when the server restarts, the store fails, or somebody else has an agent. */
@@ -284,6 +285,7 @@ static void a_full_disk_refuses_tasks_and_keeps_results(void **state)
     world_settle(w);
     assert_int_equal(w->n_failed, 1);
     assert_int_equal(tasks_open(w->tasks), 1);
+    assert_int_equal(tasks_counts(w->tasks)->items, 1); /* what was refused never was */
     world_answer(w, 0, CODE_OK);
     for (int i = 0; i < 5; i++)
         world_pass(w, 5000);
@@ -380,6 +382,94 @@ static void tasks_may_be_freed_while_calls_are_out(void **state)
     tasks_free(NULL);
 }
 
+/* ---- How much of it. */
+
+/* Hosts that nobody knows: the task ends at its birth. */
+static void ask_nobody(struct world *w, size_t n, char id[64])
+{
+    struct task_target targets[8];
+    struct proc_spec spec;
+    char name[16];
+
+    world_spec(&spec);
+    for (size_t i = 0; i < n; i++) {
+        snprintf(name, sizeof(name), "p%d", w->n_accepted);
+        targets[i] = world_target(NULL, "nobody", PROC_OP_START, name, &spec);
+    }
+    world_operate(w, targets, n);
+    snprintf(id, 64, "%s", w->id);
+}
+
+static void the_oldest_that_have_ended_make_room(void **state)
+{
+    struct world *w = *state;
+    char ids[5][64];
+
+    w->tasks->ended_max = 10;
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++)
+        ask_nobody(w, 4, ids[i]);
+    assert_int_equal(w->tasks->n_items, 8);
+    assert_int_equal(w->tasks->by_id.n, 2);
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        assert_non_null(world_read(w, ids[i])); /* from there or from the store */
+        assert_int_equal(w->info.n, 4);
+        assert_int_equal(w->info.n_left, 0);
+        assert_int_equal(w->info.items[3].code, CODE_OFFLINE);
+    }
+    world_pass(w, 11 * 60 * 1000);
+    assert_int_equal(w->tasks->n_items, 0);
+    assert_int_equal(w->tasks->n_items_ended, 0);
+}
+
+static void too_many_that_have_not_ended_are_refused(void **state)
+{
+    struct world *w = *state;
+    struct proc_spec spec;
+    struct task_target more;
+
+    w->tasks->open_max = 1;
+    world_connect(w, "agent-a");
+    ask_one(w, &spec);
+    more = world_target("agent-a", "b", PROC_OP_START, "q", &spec);
+    world_ask(w, "app", &more, 1);
+    world_settle(w);
+    assert_int_equal(w->n_failed, 1);
+    assert_int_equal(w->failure.code, ERR_UNAVAILABLE);
+    assert_non_null(strstr(w->failure.text, "try again later"));
+    world_answer(w, 0, CODE_OK);
+    world_operate(w, &more, 1);
+}
+
+static bool is_known(struct world *w, const char *id)
+{
+    return world_read(w, id) != NULL;
+}
+
+static void the_old_are_forgotten_by_the_time_that_is_believed(void **state)
+{
+    static const int64_t half_hour_ms = 30 * 60 * 1000, day_ms = 48 * half_hour_ms;
+    struct world *w = *state;
+    struct retention *r = retention_new(w->loop, NULL, w->rig.store);
+    char id[64];
+
+    assert_int_equal(retention_load(r, &w->rig.err), 0);
+    tasks_keep(w->tasks, 2, r);
+    ask_nobody(w, 4, id);
+    world_pass(w, 11 * 60 * 1000);
+    w->clock.wall += 1000 * day_ms; /* which may be wrong */
+    world_pass(w, 11 * 60 * 1000);
+    assert_true(is_known(w, id));
+    w->clock.wall -= 1000 * day_ms;
+    for (int64_t ms = 0; ms < 2 * day_ms - 4 * half_hour_ms; ms += half_hour_ms)
+        world_pass(w, half_hour_ms);
+    assert_true(is_known(w, id));
+    for (int i = 0; i < 8; i++)
+        world_pass(w, half_hour_ms);
+    assert_false(is_known(w, id));
+    assert_int_equal(w->failure.code, CODE_NO_TASK);
+    retention_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -398,6 +488,9 @@ int main(void)
         WORLD_TEST(a_claim_that_fails_is_made_later),
         WORLD_TEST(a_busy_store_refuses_tasks_and_keeps_results),
         WORLD_TEST(tasks_may_be_freed_while_calls_are_out),
+        WORLD_TEST(the_oldest_that_have_ended_make_room),
+        WORLD_TEST(too_many_that_have_not_ended_are_refused),
+        WORLD_TEST(the_old_are_forgotten_by_the_time_that_is_believed),
     };
 
     unsetenv("HOLDFAST_TEST_DB"); /* half of it is about SQLite's disk */

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -346,6 +348,65 @@ static void every_call_of_a_start_may_fail(void **state)
     assert_true(failed > 20);
 }
 
+/* ---- Readers that take turns, so that there is always one. */
+
+enum { READERS = 3, ROWS = 32, ROW_BYTES = 1 << 20, WAL_MAX = 24 << 20 };
+
+struct reader {
+    const char *url;
+    atomic_bool *is_over;
+    pthread_t thread;
+    int bad;
+};
+
+static void *read_again_and_again(void *arg)
+{
+    static const struct query look = { "SELECT code FROM app LIMIT 0" };
+    struct reader *me = arg;
+    struct db *db = NULL;
+    struct err err;
+
+    me->bad = db_open(me->url, DB_READ, &db, &err) != 0;
+    while (!me->bad && !atomic_load(me->is_over)) {
+        me->bad = db_begin(db, DB_READ, &err) || db_run(db, &look, NULL, NULL, NULL, &err);
+        usleep(3000); /* what it reads takes its time */
+        me->bad |= db_commit(db, &err) != 0;
+    }
+    db_close(db);
+    return NULL;
+}
+
+static void the_log_begins_anew_though_somebody_always_reads(void **state)
+{
+    struct store_rig *r = *state;
+    atomic_bool is_over = false;
+    struct reader readers[READERS];
+    char *large = xalloc(ROW_BYTES), wal[128];
+    struct stat st;
+
+    memset(large, 'x', ROW_BYTES - 1);
+    store_rig_open(r);
+    for (size_t i = 0; i < READERS; i++) {
+        readers[i] = (struct reader){ r->url, &is_over };
+        assert_int_equal(
+            pthread_create(&readers[i].thread, NULL, read_again_and_again, &readers[i]), 0);
+    }
+    for (int i = 0; i < ROWS; i++) {
+        snprintf(large, 8, "%07d", i);
+        large[7] = 'x';
+        put_app(r, large);
+    }
+    atomic_store(&is_over, true);
+    for (size_t i = 0; i < READERS; i++) {
+        pthread_join(readers[i].thread, NULL);
+        assert_int_equal(readers[i].bad, 0);
+    }
+    snprintf(wal, sizeof(wal), "%s-wal", r->path);
+    assert_int_equal(stat(wal, &st), 0);
+    assert_in_range(st.st_size, 0, WAL_MAX);
+    free(large);
+}
+
 #define FILE_TEST(f) cmocka_unit_test_setup_teardown(f, place, store_rig_teardown)
 
 int main(void)
@@ -360,6 +421,7 @@ int main(void)
         FILE_TEST(a_folder_that_may_not_be_written_is_named),
         FILE_TEST(a_full_disk_is_said_and_survived),
         FILE_TEST(every_call_of_a_start_may_fail),
+        FILE_TEST(the_log_begins_anew_though_somebody_always_reads),
     };
 
     return cmocka_run_group_tests_name("db_sqlite", tests, NULL, NULL);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/migrations.h"
 
+#include "store/store_apps.h"
+#include "store/store_audit.h"
 #include "tests/lib/store_rig.h"
 
 static const char *const one[] = { "CREATE TABLE a (n BIGINT NOT NULL)", NULL };
@@ -150,6 +152,47 @@ static void processes_of_the_first_tables_are_kept(void **state)
     arena_free(&a);
 }
 
+enum { STEPS_BEFORE = 7 }; /* up to events */
+
+/* What the steps behind add is empty in rows of before, and the verbs that read it do. */
+static void tokens_and_audit_rows_of_before_are_kept(void **state)
+{
+    static const struct query token = {
+        "INSERT INTO join_token (hash, cloud_id, biz_id, expires_ms, uses_left, note)"
+        " VALUES ('sha256:0123456789ab', 1, 2, 9000, 3, 'n')",
+    };
+    static const struct query audit = {
+        "INSERT INTO audit (at_ms, request_id, app, user_name, is_proven, peer, method, route,"
+        " what, code, message, task_id)"
+        " VALUES (5, 'r', 'app', 'u', 1, 'p', 'POST', '/x', '{}', 117, 'm', '')",
+    };
+    const struct audit_page page = { INT64_MAX, "", 0, INT64_MAX, "", "", "", 10 };
+    struct migration old[STEPS_BEFORE + 1] = { 0 };
+    struct bench *b = *state;
+    struct store_rig *r = &b->rig;
+    struct list got;
+
+    memcpy(old, store_migrations, STEPS_BEFORE * sizeof(*old));
+    migrate(b, old);
+    assert_int_equal(db_run(b->db, &token, NULL, NULL, NULL, &r->err), 0);
+    assert_int_equal(db_run(b->db, &audit, NULL, NULL, NULL, &r->err), 0);
+    db_close(b->db);
+    b->db = NULL;
+    store_rig_open(r);
+    store_rig_do(r, &store_token_list, &(struct store_page){ "", 10 }, &got);
+    assert_int_equal(got.n, 1);
+    assert_int_equal(ROW(token_row, got, 0)->uses_left, 3);
+    assert_int_equal(ROW(token_row, got, 0)->created_ms, 0);
+    assert_string_equal(ROW(token_row, got, 0)->app, "");
+    store_rig_do(r, &store_audit_list, &page, &got);
+    assert_int_equal(got.n, 1);
+    assert_int_equal(ROW(audit_row, got, 0)->code, 117);
+    assert_string_equal(ROW(audit_row, got, 0)->code_name, "");
+    store_rig_do(r, &store_token_del, &(struct token_del_ask){ "0123456789ab" }, &got);
+    assert_int_equal(got.n, 1);
+    store_rig_close(r);
+}
+
 #define STEP_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -160,6 +203,7 @@ int main(void)
         STEP_TEST(tables_of_a_newer_program_are_refused),
         STEP_TEST(a_store_of_a_newer_program_is_refused),
         STEP_TEST(processes_of_the_first_tables_are_kept),
+        STEP_TEST(tokens_and_audit_rows_of_before_are_kept),
     };
 
     return cmocka_run_group_tests_name("migrations", tests, NULL, NULL);

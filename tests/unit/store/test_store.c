@@ -142,6 +142,18 @@ static size_t count_apps(struct store_rig *r)
     return rows.n;
 }
 
+/* How many commits it is known of how long they took: each once, whoever was part of it. */
+static int64_t timed_commits(const struct store_rig *r)
+{
+    const struct hist *took = &store_counters(r->store)->commit;
+    uint64_t n = 0;
+
+    for (size_t i = 0; i <= HIST_BOUNDS; i++)
+        n += took->counts[i];
+    assert_true(took->sum_us > 0);
+    return (int64_t)n;
+}
+
 static void what_waits_is_written_by_one_commit(void **state)
 {
     enum { CALLS = 500 };
@@ -165,6 +177,8 @@ static void what_waits_is_written_by_one_commit(void **state)
     assert_in_range(commits, 1, 3);
     assert_int_equal(store_counters(r->store)->calls, CALLS + 1);
     assert_int_equal(store_counters(r->store)->commits, commits);
+    assert_int_equal(store_counters(r->store)->by_mode[1], CALLS + 1);
+    assert_int_equal(timed_commits(r), commits);
     assert_int_equal(count_apps(r), CALLS);
 }
 

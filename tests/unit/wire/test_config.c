@@ -197,6 +197,8 @@ static void help_version_and_reference_come_from_the_rows(void **state)
     assert_non_null(strstr(loaded.show, "--port N                   its port (default 7020)\n"));
     assert_non_null(
         strstr(loaded.show, "--level WORD               how much: low, high (default high)\n"));
+    assert_non_null(strstr(loaded.show, "(--log-"));
+    assert_non_null(strstr(loaded.show, "environment (PROG_LOG_"));
     assert_int_equal(load(WORDS("--version"), NULL, &a, &s, &loaded, &err), 0);
     assert_string_equal(loaded.show, "prog " HOLDFAST_VERSION "\n");
     config_doc(&spec, &doc);

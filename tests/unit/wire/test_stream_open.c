@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How streams begin: connecting, the handshake, and what goes wrong there. */
 #include "tests/lib/ends.h"
+#include "wire/pace.h"
 #include "wire/stream.h"
 
 /* Connects without waiting; the port of `l` or, with l < 0, one where nobody is. */
@@ -198,6 +199,59 @@ static void a_stream_that_cannot_be_made_leaves_the_socket(void **state)
     close(fds[1]);
 }
 
+/* The server's side is in line, and its turn comes when the slices have room for one. */
+static void a_handshake_waits_for_its_turn(void **state)
+{
+    static const size_t room[] = { 1, 0 };
+    struct ends *w = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(room); i++) {
+        struct pace *p = pace_new(w->rig.loop, &(struct pace_slice){ 1000, room[i] });
+        int fds[2];
+
+        ends_sockets(w, fds);
+        w->limits.pace = p;
+        ends_make_stream(w, &w->b, fds[1]);
+        w->limits.pace = NULL;
+        ends_make_stream(w, &w->a, fds[0]);
+        if (room[i]) {
+            TURN_UNTIL(&w->rig, w->a.readies && w->b.readies);
+        } else {
+            TURN_UNTIL(&w->rig, pace_waiting(p) == 1);
+            rig_turns(&w->rig, 5);
+            assert_int_equal(w->b.readies + w->b.breaks, 0);
+            rig_pass_ms(&w->rig, w->limits.handshake_ms); /* time passes in line too */
+            TURN_UNTIL(&w->rig, w->b.breaks);
+            assert_int_equal(w->b.why.code, ERR_TIMEOUT);
+        }
+        end_free(&w->a);
+        end_free(&w->b);
+        assert_int_equal(pace_waiting(p), 0);
+        pace_free(p);
+    }
+}
+
+static void what_is_not_taken_is_stuck(void **state)
+{
+    struct ends *w = *state;
+    char some[20000] = { 0 };
+
+    ends_join_and_open(w);
+    w->b.discard = true;
+    stream_pause(w->b.s);
+    assert_int_equal(stream_stuck_ms(w->a.s), 0);
+    while (stream_pending(w->a.s) == 0) {
+        stream_write(w->a.s, some, sizeof(some));
+        rig_turn_in(&w->rig, 0, 0);
+    }
+    TURN_UNTIL(&w->rig, stream_stuck_ms(w->a.s) >= 20); /* and no more of it goes out */
+    rig_pass_ms(&w->rig, 5000);
+    assert_true(stream_stuck_ms(w->a.s) >= 5000);
+    stream_resume(w->b.s);
+    TURN_UNTIL(&w->rig, stream_pending(w->a.s) == 0);
+    assert_int_equal(stream_stuck_ms(w->a.s), 0);
+}
+
 #define OVER(transport, name)                                                                      \
     {                                                                                              \
 #name " over " transport, name, ends_setup, ends_teardown, (void *)(uintptr_t)transport    \
@@ -221,6 +275,9 @@ int main(void)
         OVER("tcp", a_stream_ended_before_it_opened_goes_at_once),
         OVER("TLS", a_stream_ended_before_it_opened_goes_at_once),
         OVER("TLS", a_stream_that_cannot_be_made_leaves_the_socket),
+        OVER("TLS", a_handshake_waits_for_its_turn),
+        OVER("tcp", what_is_not_taken_is_stuck),
+        OVER("TLS", what_is_not_taken_is_stuck),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* sim_disk.c - a host's journal: on the disk a while after it is written, made anew when it
+ * is long, and of no use while the disk is full. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/core_book.h"
+#include "base/mem.h"
+#include "sim/sim_in.h"
+
+enum { RETRY_MS = 1000 };
+
+static void drop_last(struct sim_disk *d)
+{
+    free(d->records[--d->n].json);
+}
+
+static void compact(struct host *h)
+{
+    struct sim_disk *d = &h->disk;
+
+    while (d->n)
+        drop_last(d);
+    d->is_compacting = true;
+    core_compact(h->core);
+    d->is_compacting = d->is_broken = false;
+    for (size_t i = 0; i < h->n_procs; i++)
+        h->procs[i].unbooked = 0;
+    d->durable = d->live = d->n;
+    d->unwritten = 0;
+    d->boot = h->boot + 1;
+    d->file++;
+    h->sim->report.counts[SIM_COMPACTIONS]++;
+}
+
+/* A new one, and with it all that waits is on the disk. */
+static void compact_now(struct host *h)
+{
+    sim_trace(h->sim, "host %d: journal of %zu records made anew", h->n, h->disk.n);
+    compact(h);
+    core_on_durable(h->core, h->disk.marks, h->sim->now_ms);
+    host_wake(h);
+}
+
+static void on_retry(struct event *e)
+{
+    struct host *h = &e->sim->hosts[e->host];
+
+    if (e->sim->now_ms < h->disk.full_until_ms)
+        sim_later(e->sim, RETRY_MS, h->n, h->life, on_retry);
+    else
+        compact_now(h);
+}
+
+static void break_off(struct host *h)
+{
+    sim_trace(h->sim, "host %d: the journal can not be written", h->n);
+    h->disk.is_broken = true;
+    sim_later(h->sim, RETRY_MS, h->n, h->life, on_retry);
+}
+
+static bool is_long(const struct host *h)
+{
+    size_t most = h->sim->world.compact_over;
+
+    return h->disk.n > (most > 2 * h->disk.live ? most : 2 * h->disk.live);
+}
+
+/* Of a sync that was out when a new file took the place of the old one nobody hears. */
+static void on_durable(struct event *e)
+{
+    struct host *h = &e->sim->hosts[e->host];
+    struct sim_disk *d = &h->disk;
+
+    if (d->file != (uint64_t)e->c)
+        return;
+    if (d->durable < (size_t)e->b)
+        d->durable = (size_t)e->b;
+    core_on_durable(h->core, (uint64_t)e->a, e->sim->now_ms);
+    host_wake(h);
+    if (!d->is_broken && is_long(h))
+        compact_now(h);
+}
+
+static void note(struct host *h, unsigned type, const void *record, int64_t event)
+{
+    struct sim_disk *d = &h->disk;
+
+    if (event)
+        sim_events_told(h->sim, h->n, event, !d->is_compacting);
+    if (event && d->is_broken && !d->is_compacting && !d->unwritten)
+        d->unwritten = event;
+    if (type == RECORD_EVENT_STORED && !d->is_compacting)
+        sim_events_acked(h->sim, h->n, ((const struct message_event_ref *)record)->id);
+    if (type == RECORD_RESULT && !d->is_compacting)
+        sim_wanted_result(h, record);
+    if (type == RECORD_COMMAND && !d->is_compacting)
+        check_journaled(h, record);
+}
+
+static void append(struct host *h, unsigned type, const struct shape *shape, const void *record,
+                   int64_t event)
+{
+    struct sim_disk *d = &h->disk;
+
+    if ((d->n & (d->n - 1)) == 0)
+        d->records = xresize(d->records, (d->n ? d->n * 2 : 1) * sizeof(*d->records));
+    d->records[d->n++] = (struct record){ type, event, sim_json(h->sim, shape, record) };
+}
+
+uint64_t disk_put(void *arg, unsigned type, const struct shape *shape, const void *record,
+                  bool durable)
+{
+    struct host *h = arg;
+    struct sim_disk *d = &h->disk;
+    int64_t event = type == RECORD_EVENT ? ((const struct message_event *)record)->id : 0;
+    struct event *e;
+
+    if (!d->is_broken && h->sim->now_ms < d->full_until_ms)
+        break_off(h);
+    note(h, type, record, event);
+    if (!d->is_broken || d->is_compacting)
+        append(h, type, shape, record, event);
+    if (d->is_compacting)
+        return d->marks;
+    d->marks++;
+    if (!durable || d->is_broken)
+        return d->marks;
+    e = sim_later(h->sim, 1 + (int64_t)sim_below(h->sim, 20), h->n, h->life, on_durable);
+    e->a = (int64_t)d->marks;
+    e->b = (int64_t)d->n;
+    e->c = (int64_t)d->file;
+    return d->marks;
+}
+
+void disk_replay(struct host *h)
+{
+    struct sim_disk *d = &h->disk;
+    struct err err;
+
+    d->marks = 0;
+    d->is_broken = false;
+    for (size_t i = 0; i < d->n; i++) {
+        if (core_replay(h->core, d->records[i].type, d->records[i].json, strlen(d->records[i].json),
+                        &err))
+            sim_fail(h->sim, "host %d: %s", h->n, err.text);
+    }
+}
+
+/* The journal of another boot is made anew at once, so that it is of this one; if it can not
+ * be, it stays of that one. */
+void disk_start(struct host *h)
+{
+    struct sim_disk *d = &h->disk;
+
+    if (d->boot == h->boot + 1 || d->is_broken)
+        return;
+    if (h->sim->now_ms < d->full_until_ms)
+        break_off(h);
+    else
+        compact_now(h);
+}
+
+/* Without power the records that were not yet on the disk are gone; and with the agent, what
+ * it could not write. */
+void disk_end(struct host *h, bool power_loss)
+{
+    struct sim_disk *d = &h->disk;
+
+    while (power_loss && d->n > d->durable) {
+        const struct record *r = &d->records[d->n - 1];
+
+        if (r->event)
+            sim_events_lost(h->sim, h->n, r->event, r->event);
+        drop_last(d);
+    }
+    if (d->unwritten)
+        sim_events_lost(h->sim, h->n, d->unwritten, INT64_MAX);
+    if (power_loss || d->is_broken)
+        sim_wanted_unknown(h);
+    d->unwritten = 0;
+    d->file++;
+}
