@@ -34,7 +34,7 @@ struct hub;
 enum { HUB_OFFLINE_MS = 10 * 1000, HUB_GRACE_MS = 30 * 1000 };
 
 /* Of what agents were sent.  An app that has nothing on the way may send one in any case. */
-enum { HUB_PER_AGENT = 500, HUB_TOTAL = 4000 };
+enum { HUB_PER_AGENT = 8000, HUB_TOTAL = 4000 };
 struct hub_limits {
     size_t per_agent; /* items that an agent has to do */
     size_t total;     /* items that no agent has answered yet, neither that it has them nor more;
