@@ -142,7 +142,12 @@ def test_who_follows_misses_nothing_over_rotations_and_restarts(house):
                 house.agent.start()
     p.signal(signal.SIGINT)
     assert p.wait() == 0
-    assert p.out.splitlines() == [f"{n:036}" for n in range(1, 12001)]
+    seen = 0
+    for line in p.out.splitlines():  # killed in the midst of trimming, the agent may say some again
+        n = int(line)
+        assert n <= seen + 1, f"{seen + 1} to {n - 1} are missing"
+        seen = max(seen, n)
+    assert seen == 12000
     assert house.output_file("web").with_name("ns%3Aweb.1").exists()
     assert house.output_file("web").stat().st_size < 12000 * 37 / 2
 
