@@ -172,9 +172,11 @@ static struct sockaddr_in address_of(uint32_t n, uint16_t port)
 /* Few at a time: who waits to be accepted too long tries again a second later. */
 static void run_client(struct side *s, uint16_t port, size_t n)
 {
+    uint32_t first = 256 * (1 + (uint32_t)getpid() % 1000); /* whose ports no other has used */
+
     s->ends = calloc(n, sizeof(*s->ends));
     for (size_t i = 0; i < n; i++) {
-        struct sockaddr_in own = address_of(1 + (uint32_t)(i / PER_ADDRESS), 0);
+        struct sockaddr_in own = address_of(first + (uint32_t)(i / PER_ADDRESS), 0);
         struct sockaddr_in to = address_of(0, port);
         int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
