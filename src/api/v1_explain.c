@@ -56,18 +56,18 @@ static void fill_policy(const struct call *c, const char *spec, struct explanati
 static void fill(const struct call *c, const struct fleet_host *h, const struct fleet_proc *p,
                  struct explanation *ret)
 {
-    int64_t now_s = clock_wall_ms(loop_clock(c->api->parts.loop)) / 1000;
+    int64_t now_ms = clock_wall_ms(loop_clock(c->api->parts.loop));
     struct arena *a = c->arena;
 
     *ret = (struct explanation){
-        .process = hosts_process(h, p, now_s * 1000),
+        .process = hosts_process(h, p, now_ms),
         .is_trouble = !h->epoch || why_is_trouble(&p->view),
         .since_s = h->since_ms / 1000,
     };
     ret->process.agent_id = arena_strdup(a, h->agent_id);
     ret->process.ip = arena_strdup(a, h->ip);
     for (int lang = 0; lang < LANGS; lang++)
-        ret->why[lang] = write_why(c, h, &p->view, (enum lang)lang, now_s);
+        ret->why[lang] = write_why(c, h, &p->view, (enum lang)lang, now_ms / 1000);
     ret->process.view.why = ret->why[call_lang(c)];
     proc_view_keep(&ret->process.view, a);
     fill_policy(c, p->spec, ret);

@@ -93,7 +93,7 @@ struct listing {
     int64_t away_since_s; /* of the host that is looked at; 0: it is here */
     bool all_have_text;   /* what is looked for is said of that host, or nothing is */
     enum lang lang;
-    int64_t now_s;
+    int64_t now_ms;
     struct buf why;
 };
 
@@ -135,16 +135,16 @@ static const char *write_why(struct listing *l, const struct fleet_host *h,
 {
     buf_truncate(&l->why, 0);
     if (h->epoch)
-        why_write(v, l->lang, l->now_s, &l->why);
+        why_write(v, l->lang, l->now_ms / 1000, &l->why);
     else
-        why_write_away(v, l->lang, h->since_ms / 1000, l->now_s, &l->why);
+        why_write_away(v, l->lang, h->since_ms / 1000, l->now_ms / 1000, &l->why);
     return arena_strdup(l->call->arena, buf_text(&l->why));
 }
 
 /* Those of one host, from behind `at` if it has a place there. */
 static void list_host(struct listing *l, const struct fleet_host *h, const struct cursor *at)
 {
-    l->away_since_s = away_since_s(h, l->now_s * 1000);
+    l->away_since_s = away_since_s(h, l->now_ms);
     l->all_have_text = !*l->ask->text || hosts_has_text(h, l->ask->text);
     l->looks += 1 + h->n_procs;
     for (size_t i = 0; is_host_wanted(l, h) && i < h->n_procs; i++) {
@@ -156,7 +156,7 @@ static void list_host(struct listing *l, const struct fleet_host *h, const struc
             l->more = true;
             return;
         }
-        l->views[l->n] = hosts_process(h, p, l->now_s * 1000);
+        l->views[l->n] = hosts_process(h, p, l->now_ms);
         l->views[l->n++].view.why = write_why(l, h, &p->view);
         l->at = (struct cursor){ h->agent_id, p->space, p->name };
     }
@@ -214,7 +214,7 @@ void v1_processes(struct call *c)
         hosts_fail(c, "host", ask->host);
         return;
     }
-    l.now_s = clock_wall_ms(loop_clock(c->api->parts.loop)) / 1000;
+    l.now_ms = clock_wall_ms(loop_clock(c->api->parts.loop));
     l.views = arena_alloc(c->arena, (size_t)ask->limit * sizeof(*l.views));
     if (h)
         list_one(&l, h, &at);

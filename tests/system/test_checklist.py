@@ -50,6 +50,8 @@ def one_home(tmp_path_factory):
     home.gone = home.add_agent("127.0.0.2")
     left = Daemon(home.folder / "left")
     home.do(request("left", START, left, ip="127.0.0.2"))
+    wait_until(lambda: infos(home, "left", hosts=[{"ip": "127.0.0.2", "bk_cloud_id": 0}])[0]["status"] == 1,
+               "the server knows that it runs")
     home.gone.kill()
     home.agent = home.add_agent()
     yield home
