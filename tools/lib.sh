@@ -18,9 +18,8 @@ bench_packages="$run_packages libjansson-dev python3"
 builds() {
     cat <<'END'
 release | gcc   | -Dwerror=false
-gcc     | gcc   | -Dtests=true -Dfault=true -Db_sanitize=address,undefined
-clang   | clang | -Dtests=true -Dfault=true -Db_sanitize=address,undefined
-fuzz    | clang | -Dfuzz=true -Db_sanitize=address,undefined
+gcc     | gcc   | -Dtests=true -Dfault=true -Db_sanitize=address,undefined -Dc_args=-g1
+clang   | clang | -Dtests=true -Dfault=true -Dfuzz=true -Db_sanitize=address,undefined -Dc_args=-g1 -Doptimization=1
 bench   | gcc   | -Dbench=true -Dwerror=false
 END
 }

@@ -296,6 +296,7 @@ static void on_settle(void *agent)
     run_all(a, now_ms);
     check_all(a, now_ms);
     watch_bury(a);
+    watch_rest(a);
     if (a->has_dead)
         reap(a, now_ms);
     core_tell_now(a->core);
@@ -538,6 +539,8 @@ int agent_new(struct loop *loop, struct log *log, const struct agent_options *o,
     TAILQ_INIT(&a->starting);
     TAILQ_INIT(&a->checks);
     TAILQ_INIT(&a->unwatched);
+    TAILQ_INIT(&a->unburied);
+    TAILQ_INIT(&a->buried);
     timer_init(&a->settle, on_settle, a);
     timer_init(&a->tick, on_tick, a);
     proc_init(a);

@@ -21,7 +21,7 @@ struct held {
     int64_t pid; /* its key */
     struct ident id;
     int pidfd;                  /* -1: there was no descriptor left; tried again */
-    TAILQ_ENTRY(held) link;     /* of those that are not attached */
+    TAILQ_ENTRY(held) link;     /* of those that are not attached, or have ended */
     bool is_attached;           /* its end wakes the loop */
     bool is_watched, is_killed; /* killed: by us */
     bool wants_output;          /* what the run says is wanted also if it succeeds */
@@ -43,6 +43,7 @@ void watch_reap(struct agent *a);
 const struct ident *watch_alive(const struct agent *a, int64_t pid); /* held; NULL: who knows? */
 bool watch_has_ended(const struct agent *a, int64_t pid);            /* a child of ours, just now */
 void watch_bury(struct agent *a); /* those that have: nobody waits for them any more */
+void watch_rest(struct agent *a); /* reaps them, when nobody is being started */
 int watch_open(struct agent *a, struct err *err);
 void watch_start(struct agent *a); /* the core has been started */
 void watch_done(struct agent *a);

@@ -102,7 +102,7 @@ void config_file_read(const char *path, struct config_mark *mark, struct config_
 
     *ret = (struct config_content){ 0 };
     *mark = (struct config_mark){ 0 };
-    ret->is_link = !sys_lstat(path, &st) && S_ISLNK(st.st_mode);
+    ret->is_link = !sys_lstat(AT_FDCWD, path, &st) && S_ISLNK(st.st_mode);
     if (sys_stat(path, &st)) {
         say_errno(ret);
         return;

@@ -238,8 +238,24 @@ void event_replay_last(struct core *c, int64_t id)
         c->events.last_id = id;
 }
 
-/* The server has heard more of us than we know of: our journal was lost, and the clock
- * has gone back.  What it took for old is numbered anew. */
+/* Whether the server has heard it from a life of which we know nothing: our journal was lost,
+ * or could not be written, and the clock has gone back.  A life begins so far behind the one
+ * before it that no other id is there. */
+static bool is_strange(const struct event_queue *q, int64_t id)
+{
+    const struct untold *u;
+    int64_t before = 0;
+
+    TAILQ_FOREACH(u, &q->all, link)
+    {
+        if (u->event.id > id)
+            break;
+        before = u->event.id;
+    }
+    return id > q->last_id || (before && id - before >= SKIP_IDS);
+}
+
+/* What it takes for old is numbered anew: some of it may be new to it. */
 static void count_on(struct core *c, int64_t id)
 {
     struct event_queue *q = &c->events;
@@ -248,7 +264,7 @@ static void count_on(struct core *c, int64_t id)
     if (id > INT64_MAX / 2)
         return;
     book_ref(c, RECORD_EVENT_STORED, q->last_id);
-    q->last_id = id;
+    q->last_id = id > q->last_id ? id : q->last_id;
     TAILQ_FOREACH(u, &q->all, link)
     {
         u->event.id = ++q->last_id;
@@ -262,7 +278,7 @@ void event_stored(struct core *c, int64_t id)
     struct event_queue *q = &c->events;
     const struct untold *first = TAILQ_FIRST(&q->all);
 
-    if (id > q->last_id && c->is_started) {
+    if (c->is_started && is_strange(q, id)) {
         count_on(c, id);
         return;
     }

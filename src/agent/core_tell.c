@@ -44,6 +44,24 @@ void core_fill_view(const struct kept *k, struct proc_view *v)
 
 /* ---- digests */
 
+/* As they stand in memory: nobody but us ever reads them. */
+static void add_numbers(const struct proc_view *v, struct buf *to)
+{
+    const struct proc_cause *c = &v->cause;
+    const struct proc_run *last = c->runs.n ? c->runs.items : NULL;
+    const int64_t numbers[] = {
+        v->wanted,       v->status,     v->hosted,
+        v->pid,          v->restarts,   c->instances,
+        c->exit_s,       c->exit_code,  c->exit_signal,
+        c->exit_oom,     c->failed_s,   c->failed_code,
+        c->tries,        c->next_try_s, c->has_given_up,
+        c->has_finished, c->next_run_s, last ? last->begun_s : 0,
+        c->unhealthy_s,
+    };
+
+    buf_add(to, numbers, sizeof(numbers));
+}
+
 static void hash_facts(const struct kept *k, unsigned char to[DIGEST_SIZE])
 {
     struct proc_view v;
@@ -52,17 +70,9 @@ static void hash_facts(const struct kept *k, unsigned char to[DIGEST_SIZE])
     core_fill_view(k, &v);
     buf_add(&facts, v.space, strlen(v.space) + 1);
     buf_add(&facts, v.name, strlen(v.name) + 1);
-    buf_printf(&facts, "%lld %lld %d %lld %lld", (long long)v.wanted, (long long)v.status, v.hosted,
-               (long long)v.pid, (long long)v.restarts);
-    buf_printf(&facts, " %lld %lld %lld %lld %d %lld %lld %lld %lld %d %d",
-               (long long)v.cause.instances, (long long)v.cause.exit_s,
-               (long long)v.cause.exit_code, (long long)v.cause.exit_signal, v.cause.exit_oom,
-               (long long)v.cause.failed_s, (long long)v.cause.failed_code,
-               (long long)v.cause.tries, (long long)v.cause.next_try_s, v.cause.has_given_up,
-               v.cause.has_finished);
-    buf_printf(&facts, " %lld %lld", (long long)v.cause.next_run_s,
-               v.cause.runs.n ? (long long)((struct proc_run *)v.cause.runs.items)->begun_s : 0);
-    buf_printf(&facts, " %lld %s %s", (long long)v.cause.unhealthy_s, v.cause.drift, v.version);
+    buf_add(&facts, v.cause.drift, strlen(v.cause.drift) + 1);
+    buf_add(&facts, v.version, strlen(v.version) + 1);
+    add_numbers(&v, &facts);
     digest_sha256(buf_data(&facts), facts.len, to);
     buf_free(&facts);
 }
@@ -202,7 +212,7 @@ void core_tell_now(struct core *c)
 /* The last page says so, even if there is nothing on it. */
 static void send_pages(struct core *c)
 {
-    struct proc_view *page = xalloc(PAGE * sizeof(*page));
+    struct proc_view *page = xalloc((c->kept.n < PAGE ? c->kept.n : PAGE) * sizeof(*page));
     struct map_entry *e;
     size_t n = 0, runs = 0;
 

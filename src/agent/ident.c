@@ -236,6 +236,13 @@ int ident_look_at_end(int pidfd, struct end *ret, bool *ret_is_left, struct err 
     return wait_for(pidfd, WNOWAIT, ret, ret_is_left, err);
 }
 
+void ident_reap(int64_t pid)
+{
+    siginfo_t info;
+
+    (void)sys_waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG); /* else it is a stray */
+}
+
 int ident_reap_strays(bool (*is_held)(void *arg, pid_t pid), void *arg, struct err *err)
 {
     for (;;) {

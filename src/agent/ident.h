@@ -69,6 +69,9 @@ int ident_end(int pidfd, struct end *ret, struct err *err);
  * it, which takes the kernel a while, and until when its pid is given to nobody else. */
 int ident_look_at_end(int pidfd, struct end *ret, bool *ret_is_left, struct err *err);
 
+/* Reaps a child of which ident_look_at_end() has told. */
+void ident_reap(int64_t pid);
+
 /* Reaps children that ended and that nobody holds a pidfd of: a subreaper inherits
  * any number of them.  is_held(pid) says whether somebody does; such a one is left
  * for ident_end(), and until it has been there none behind it is seen, so this is

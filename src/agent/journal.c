@@ -267,7 +267,7 @@ static int find_file(struct journal *j, struct err *err)
 {
     struct stat st;
 
-    if (sys_lstat(j->path, &st)) {
+    if (sys_lstat(AT_FDCWD, j->path, &st)) {
         if (errno != ENOENT)
             return err_sys(err, "%s", j->path);
         if (make_file(j->path, err))

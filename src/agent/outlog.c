@@ -129,12 +129,9 @@ int outlog_append(const struct outlog *o, const char *name, uid_t uid, gid_t gid
 /* 0 also if it is not there. */
 static uint64_t size_of(const struct outlog *o, const char *name)
 {
-    char *path = xprintf("%s/%s", o->path, name);
     struct stat st;
-    uint64_t size = sys_lstat(path, &st) ? 0 : (uint64_t)st.st_size;
 
-    free(path);
-    return size;
+    return sys_lstat(o->dir, name, &st) ? 0 : (uint64_t)st.st_size;
 }
 
 uint64_t outlog_end(const struct outlog *o, const char *name)
@@ -394,16 +391,14 @@ static int find_trimmed(struct outlog *o, struct err *err)
 /* Of a file that we do not know the kind of nothing is told. */
 static void tell(const struct outlog *o, const char *file, outlog_fn *each, void *arg)
 {
-    char *path = xprintf("%s/%s", o->path, file);
     char name[OUTLOG_NAME_SIZE], process[OUTLOG_NAME_SIZE];
     struct stat st;
 
-    if (!sys_lstat(path, &st) && S_ISREG(st.st_mode) &&
+    if (!sys_lstat(o->dir, file, &st) && S_ISREG(st.st_mode) &&
         (cut_end(file, ".1", name) || cut_end(file, ".2", name) || cut_end(file, "", name))) {
         snprintf(process, sizeof(process), "%.*s", (int)strcspn(name, "~"), name);
         each(arg, name, process, st.st_mtime);
     }
-    free(path);
 }
 
 bool outlog_walk(struct outlog *o, size_t n, outlog_fn *each, void *arg)

@@ -124,6 +124,8 @@ static int jump_to_end(struct walk *w, const char *path, bool *ret_done, struct 
         return -1;
     }
     step_to(w, fd);
+    memcpy(w->rest, path, strlen(path) + 1);
+    w->is_straight = true;
     return 0;
 }
 
@@ -167,11 +169,30 @@ int walk_check_file(const struct walk *w, uid_t uid, size_t max_bytes, const cha
     return 0;
 }
 
+/* The same way again takes a third of the time of that by /proc.  -1: somebody else is
+ * there by now, or it can not be opened. */
+static int open_again(const struct walk *w, int flags)
+{
+    int fd = sys_openat2(w->rest, flags | O_NOCTTY);
+    struct stat st;
+
+    if (fd < 0 ||
+        (!sys_fstat(fd, &st) && st.st_dev == w->at_stat.st_dev && st.st_ino == w->at_stat.st_ino))
+        return fd;
+    sys_close(fd);
+    return -1;
+}
+
 int walk_open(const struct walk *w, int flags, int *ret_fd, struct err *err)
 {
+    bool is_harmless = (flags & O_ACCMODE) == O_RDONLY && (flags & O_NONBLOCK);
     char self[64];
-    int fd;
+    int fd = w->is_straight && is_harmless ? open_again(w, flags) : -1;
 
+    if (fd >= 0) {
+        *ret_fd = fd;
+        return 0;
+    }
     snprintf(self, sizeof(self), "/proc/self/fd/%d", w->at);
     fd = sys_open(self, flags | O_NOCTTY, 0);
     if (fd < 0)

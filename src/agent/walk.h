@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* walk.h - the way to a file that somebody may have laid to harm us.
  *
- * The path is walked part by part and nothing is opened but for its path alone.  A symbolic
- * link is followed only if root owns it in a folder that root owns and nobody else can
- * write to (as Debian's /var/run), wherever it stands in the path. */
+ * The path is walked part by part and nothing is opened but for its path alone, until it is
+ * known what it is.  A symbolic link is followed only if root owns it in a folder that root
+ * owns and nobody else can write to (as Debian's /var/run), wherever it stands in the path. */
 #ifndef AGENT_WALK_H
 #define AGENT_WALK_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -25,6 +26,7 @@ struct walk {
     int at;
     struct stat at_stat, st;
     int links;
+    bool is_straight; /* there is no link in the path, which is `rest` then */
 };
 
 /* ERR_NOT_FOUND if there is no such file; any other code: the text says what is wrong. */

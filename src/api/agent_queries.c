@@ -158,12 +158,13 @@ static int64_t status_of(const struct query *q, const struct fleet_host *h)
     return is_alive(q, h) ? AGENT_RUNNING : AGENT_STOPPED;
 }
 
-/* A session is heard of at every ping, so that of one that is open is now. */
+/* A session is heard of at every ping, so that of one that is open is now, unless it has missed
+ * some. */
 static int64_t heard_ms(const struct query *q, const struct fleet_host *h)
 {
     if (!h)
         return 0;
-    return h->epoch ? q->wall_ms : h->since_ms;
+    return h->silent_ms ? h->silent_ms : h->epoch ? q->wall_ms : h->since_ms;
 }
 
 static void put_state(struct query *q, const char *id, const struct fleet_host *h)
@@ -185,11 +186,12 @@ static const char *status_word(int64_t status)
     return status == AGENT_RUNNING ? "running" : status == AGENT_STOPPED ? "stopped" : "unknown";
 }
 
-/* What was before is not kept, but there are only two ways to be. */
-static int64_t status_before(int64_t status)
+/* What was before is not kept, but there are only two ways to be; before the first session there
+ * was nothing. */
+static int64_t status_before(int64_t status, const struct fleet_host *h)
 {
-    if (status == AGENT_UNKNOWN)
-        return status;
+    if (status == AGENT_UNKNOWN || fleet_is_new(h))
+        return AGENT_UNKNOWN;
     return status == AGENT_RUNNING ? AGENT_STOPPED : AGENT_RUNNING;
 }
 
@@ -197,7 +199,7 @@ static void put_full(struct query *q, const char *id, const struct fleet_host *h
 {
     static const struct fleet_host nobody = { .ip = "", .version = "", .hostname = "" };
     const struct fleet_host *known = h ? h : &nobody;
-    int64_t status = status_of(q, h), before = status_before(status);
+    int64_t status = status_of(q, h), before = status_before(status, h);
     const struct agent_full entry = {
         .code = h ? 0 : NOT_FOUND,
         .message = h ? "OK" : wording_in("no such agent", call_lang(q->call), q->call->arena),

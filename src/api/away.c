@@ -14,11 +14,9 @@ static const char *const texts[LANGS] = {
  * it has been. */
 int64_t away_since_s(const struct fleet_host *h, int64_t wall_ms)
 {
-    bool was_here = h->since_ms != h->joined_ms;
-
     if (h->epoch)
         return 0;
-    if (was_here && h->since_ms <= wall_ms && h->since_ms > wall_ms - AWAY_MS)
+    if (!fleet_is_new(h) && h->since_ms <= wall_ms && h->since_ms > wall_ms - AWAY_MS)
         return 0;
     return h->since_ms >= 1000 ? h->since_ms / 1000 : 1;
 }

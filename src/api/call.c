@@ -18,21 +18,11 @@
 
 static const char json_type[] = "application/json; charset=utf-8";
 
-static const struct {
-    const char *name;
-    unsigned method;
-} methods[] = {
-    { "GET", METHOD_GET },
-    { "POST", METHOD_POST },
-    { "PUT", METHOD_PUT },
-    { "DELETE", METHOD_DELETE },
-};
-
 static unsigned method_of(const struct http_req *req)
 {
-    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
-        if (!strcmp(req->head.method, methods[i].name))
-            return methods[i].method;
+    for (size_t i = 0; i < METHODS; i++) {
+        if (!strcmp(req->head.method, methods_known[i].name))
+            return 1U << i;
     }
     return 0;
 }
@@ -52,9 +42,9 @@ static const char *allowed(const struct call *c)
 {
     const char *text = "";
 
-    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
-        if (c->allowed & methods[i].method)
-            text = arena_printf(c->arena, "%s%s%s", text, *text ? ", " : "", methods[i].name);
+    for (size_t i = 0; i < METHODS; i++) {
+        if (c->allowed & 1U << i)
+            text = arena_printf(c->arena, "%s%s%s", text, *text ? ", " : "", methods_known[i].name);
     }
     return text;
 }

@@ -8,6 +8,20 @@
 #include "model/code.h"
 #include "model/wording.h"
 
+const struct method methods_known[METHODS] = {
+    { "GET", "get" },
+    { "POST", "post" },
+    { "PUT", "put" },
+    { "DELETE", "delete" },
+};
+
+const char *method_name(unsigned methods)
+{
+    unsigned one = methods & METHOD_POST ? METHOD_POST : methods;
+
+    return methods_known[__builtin_ctz(one)].name;
+}
+
 /* Envelope codes.  GSE's own are its per-target codes and the first of these. */
 enum {
     GSE_BASE = 1000000,

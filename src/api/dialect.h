@@ -14,6 +14,14 @@
 #include "base/err.h"
 
 enum { METHOD_GET = 1 << 0, METHOD_POST = 1 << 1, METHOD_PUT = 1 << 2, METHOD_DELETE = 1 << 3 };
+enum { METHODS = 4 };
+
+/* By the number of the bit. */
+extern const struct method {
+    const char *name, *lower;
+} methods_known[METHODS];
+
+const char *method_name(unsigned methods); /* of one of them: POST if it is there */
 
 /* Who is told, and about which request. */
 struct teller {

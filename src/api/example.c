@@ -222,15 +222,12 @@ static void put_query(const struct shape *s, struct buf *out)
 
 void example_init(struct example *e, const struct route *r, enum dialect_kind *ret_dialect)
 {
-    static const char *const names[] = { "GET", "POST", "PUT", "DELETE" };
     const struct place *p = place_of(r);
-    unsigned methods = r->methods & dialects[p->dialect].methods;
-    size_t method = methods & METHOD_POST ? 1 : (size_t)__builtin_ctz(methods);
 
-    *e = (struct example){ .method = names[method] };
+    *e = (struct example){ .method = method_name(r->methods & dialects[p->dialect].methods) };
     *ret_dialect = p->dialect;
     put_path(r, p, &e->path);
-    if (r->in && (method != 0 || p->dialect == DIALECT_BACKEND))
+    if (r->in && (strcmp(e->method, "GET") != 0 || p->dialect == DIALECT_BACKEND))
         example_write(r->in, &e->body);
     else if (r->in)
         put_query(r->in, &e->path);

@@ -49,6 +49,7 @@ void v1_business_set_put(struct call *c); /* struct business_set_view */
 void v1_business_set_del(struct call *c); /* its id is c->rest */
 void v1_audit(struct call *c);            /* struct audit_ask */
 void v1_processes(struct call *c);        /* struct process_ask */
+void v1_forget(struct call *c);           /* struct forget_ask */
 void v1_logs(struct call *c);             /* struct log_ask */
 void v1_events(struct call *c);           /* struct event_ask */
 void v1_event_stream(struct call *c);     /* struct event_stream_ask */

@@ -169,6 +169,11 @@ static struct list list_addresses(const struct fleet_host *h, struct arena *a)
     return list;
 }
 
+enum host_state hosts_state(const struct fleet_host *h)
+{
+    return h->silent_ms ? HOST_SILENT : h->epoch ? HOST_ONLINE : HOST_OFFLINE;
+}
+
 struct host_view hosts_view(const struct call *c, const struct fleet_host *h)
 {
     struct fleet_totals t = { 0 };
@@ -184,8 +189,9 @@ struct host_view hosts_view(const struct call *c, const struct fleet_host *h)
         .biz_id = h->biz_id,
         .host_id = h->host_id,
         .note = h->note ? h->note : "",
-        .state = h->epoch ? HOST_ONLINE : HOST_OFFLINE,
+        .state = hosts_state(h),
         .online = h->epoch != 0,
+        .silent_since_s = h->silent_ms / 1000,
         .since_s = h->since_ms / 1000,
         .joined_s = h->joined_ms / 1000,
         .processes = t.procs,

@@ -32,6 +32,8 @@ void hosts_fail(struct call *c, const char *field, const char *text);
 /* Adds what the caller may see of a host. */
 void hosts_count(const struct call *c, const struct fleet_host *h, struct fleet_totals *t);
 
+enum host_state hosts_state(const struct fleet_host *h);
+
 /* The texts are the host's, but for the list of addresses. */
 struct host_view hosts_view(const struct call *c, const struct fleet_host *h);
 

@@ -93,7 +93,11 @@ void idempotency_release(struct call *c)
 /* It was in work when a server ended. */
 static void take_up(struct call *c, const struct request_begin_got *got)
 {
-    const struct operation_view made = { .task_id = got->task_id, .items = got->task_items };
+    const struct operation_view made = {
+        .task_id = got->task_id,
+        .items = got->task_items,
+        .deadline_ms = tasks_deadline_ms(c->api->parts.tasks, got->task_id),
+    };
 
     if (*got->task_id)
         call_finish(c, &operation_view_shape, &made);

@@ -13,7 +13,7 @@
 static int64_t status_of(const struct task_info *task)
 {
     for (size_t i = 0; i < task->n; i++) {
-        if (task->items[i].code == CODE_WAITING)
+        if (task_mark(task, i).code == CODE_WAITING)
             return CODE_WAITING;
     }
     return CODE_OK;

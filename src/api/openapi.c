@@ -175,16 +175,6 @@ static void put_responses(struct book *b, const struct route *r, const struct pl
 
 /* ---- an operation */
 
-static const struct {
-    unsigned method;
-    const char *name;
-} methods[] = {
-    { METHOD_GET, "get" },
-    { METHOD_POST, "post" },
-    { METHOD_PUT, "put" },
-    { METHOD_DELETE, "delete" },
-};
-
 static void put_id(const char *method, const char *path, struct buf *out)
 {
     buf_printf(out, "\"operationId\":\"%s", method);
@@ -202,8 +192,8 @@ static void put_id(const char *method, const char *path, struct buf *out)
 static void put_operation(struct book *b, const struct route *r, const struct place *p,
                           const char *path, size_t method)
 {
-    buf_printf(b->out, "\"%s\":{", methods[method].name);
-    put_id(methods[method].name, path, b->out);
+    buf_printf(b->out, "\"%s\":{", methods_known[method].lower);
+    put_id(methods_known[method].lower, path, b->out);
     buf_puts(b->out, ",\"tags\":[");
     put_text(b->out, tag_of(p));
     buf_puts(b->out, "],\"summary\":");
@@ -213,8 +203,8 @@ static void put_operation(struct book *b, const struct route *r, const struct pl
                p->dialect == DIALECT_V1        ? ",{\"basic\":[]}"
                : p->dialect == DIALECT_GATEWAY ? ""
                                                : ",{}");
-    put_parameters(b, r, p, methods[method].method);
-    put_body(b, r, p, methods[method].method);
+    put_parameters(b, r, p, 1U << method);
+    put_body(b, r, p, 1U << method);
     put_responses(b, r, p);
     buf_addc(b->out, '}');
 }
@@ -230,8 +220,8 @@ static void put_path(struct book *b, const struct route *first, const struct pla
     for (const struct route *r = first; r->path; r++) {
         if (!(r->served & p->served) || strcmp(r->path, first->path) != 0)
             continue;
-        for (size_t m = 0; m < ARRAY_LEN(methods); m++) {
-            if (!(r->methods & dialects[p->dialect].methods & methods[m].method))
+        for (size_t m = 0; m < METHODS; m++) {
+            if (!(r->methods & dialects[p->dialect].methods & 1U << m))
                 continue;
             buf_puts(b->out, between);
             put_operation(b, r, p, path, m);

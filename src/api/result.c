@@ -31,14 +31,17 @@ static bool next_line(const char **at, struct line *ret)
 }
 
 /* Of items that share a key the last one counts. */
-static void find_last(const struct task_info *task, struct map *ret)
+static void find_last(const struct task_info *task, struct arena *a, struct map *ret)
 {
+    size_t *numbers = arena_alloc(a, task->n * sizeof(*numbers));
+
     for (size_t i = 0; i < task->n; i++) {
-        const char *at = task->items[i].key;
+        const char *at = task_mark(task, i).key;
         struct line line;
 
+        numbers[i] = i;
         while (next_line(&at, &line))
-            map_put(ret, line.text, line.n, (void *)&task->items[i]);
+            map_put(ret, line.text, line.n, &numbers[i]);
     }
 }
 
@@ -94,10 +97,11 @@ void result_map_write(const struct call *c, const struct task_info *task, enum c
     struct map_entry *e;
 
     knowns_init(&w.knowns, c->arena);
-    find_last(task, &last);
+    find_last(task, c->arena, &last);
     buf_addc(out, '{');
     for (size_t at = 0, n = 0; (e = map_next(&last, &at)); n++) {
-        struct task_item item = result_share(e->value, last.n, c->arena);
+        const struct task_item whole = task_item(task, *(const size_t *)e->value);
+        struct task_item item = result_share(&whole, last.n, c->arena);
 
         if (n)
             buf_addc(out, ',');

@@ -145,6 +145,9 @@ const struct route routes[] = {
       "Who has changed what, or tried to, and what came of it; the newest first." },
     { SERVED_V1, "/v1/processes", METHOD_GET, APP_READ, 0, &process_ask_shape, &process_page_shape, v1_processes,
       "Processes of all hosts, page by page." },
+    { SERVED_V1, "/v1/processes/forget", METHOD_POST, APP_OPERATE, LARGE, &forget_ask_shape, &forget_view_shape, v1_forget,
+      "Forgets how a process of hosts is run: it is hosted no more there, by an agent that is away as soon as it is back. "
+      "One that runs runs on; one that does not is forgotten by its host, too." },
     { SERVED_V1, "/v1/logs", METHOD_GET, APP_READ, 0, &log_ask_shape, &log_view_shape, v1_logs,
       "What a process, or a command of it, has said: the last lines, or what came since." },
     { SERVED_V1, "/v1/events", METHOD_GET, APP_READ, 0, &event_ask_shape, &event_page_shape, v1_events,
@@ -178,9 +181,10 @@ const struct route routes[] = {
     { SERVED_V1, "/v1/tokens", METHOD_POST, APP_ADMIN, SMALL, &token_ask_shape, &token_view_shape, v1_token_put,
       "Makes a token by which hosts may join.", .tells_secret = true },
     { SERVED_V1, "/v1/tokens", METHOD_GET, APP_ADMIN, 0, &page_ask_shape, &token_page_shape, v1_tokens,
-      "Tokens, page by page, those that are used up or expired too; never what they are." },
+      "Tokens, page by page, those that are used up, expired or revoked too; never what they are." },
     { SERVED_V1, "/v1/tokens/*", METHOD_DELETE, APP_ADMIN, 0, NULL, &token_line_shape, v1_token_del,
-      "Revokes a token: nobody joins by it any more. Hosts that have joined by it stay." },
+      "Revokes a token: nobody joins by it any more. Hosts that have joined by it stay. It is listed as revoked until "
+      "it is removed with what has expired; again is fine." },
     { 0 },
 };
 

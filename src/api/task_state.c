@@ -153,8 +153,11 @@ static void on_task(struct call *c, const struct task_info *task)
     t.parties = arena_alloc(c->arena, task->n * sizeof(*t.parties));
     for (int v = 0; v < VERDICTS; v++)
         t.lists[v].items = arena_alloc(c->arena, most * sizeof(struct agent_ref));
-    for (size_t i = 0; i < task->n; i++)
-        add_item(&t, &task->items[i]);
+    for (size_t i = 0; i < task->n; i++) {
+        const struct task_item item = task_item(task, i);
+
+        add_item(&t, &item);
+    }
     if (ask->agents.n)
         add_asked(&t, &ask->agents);
     else

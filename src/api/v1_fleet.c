@@ -24,6 +24,7 @@ void v1_status(struct call *c)
         .uptime_s = (loop_now_ms(p->loop) - c->api->started_ms) / 1000,
         .hosts = t.hosts,
         .online = t.online,
+        .silent = t.silent,
         .processes = t.procs,
         .running = t.running,
         .hosted = t.hosted,

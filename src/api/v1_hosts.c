@@ -32,17 +32,23 @@ static bool has_text(const char *in, const char *text)
     return in && strcasestr(in, text);
 }
 
+/* One that is silent is online, as far as anybody knows. */
+static bool has_state(const struct host_list_ask *ask, enum host_state state)
+{
+    return !ask->has_state || ask->state == (int64_t)state ||
+           (ask->state == HOST_ONLINE && state == HOST_SILENT);
+}
+
 static bool is_listed(const struct host_list_ask *ask, int64_t biz_id, int64_t cloud_id,
                       enum host_state state)
 {
     return (!ask->has_biz_id || ask->biz_id == biz_id) &&
-           (!ask->has_cloud_id || ask->cloud_id == cloud_id) &&
-           (!ask->has_state || ask->state == (int64_t)state);
+           (!ask->has_cloud_id || ask->cloud_id == cloud_id) && has_state(ask, state);
 }
 
 static bool is_wanted(const struct host_list_ask *ask, const struct fleet_host *h)
 {
-    return is_listed(ask, h->biz_id, h->cloud_id, h->epoch ? HOST_ONLINE : HOST_OFFLINE) &&
+    return is_listed(ask, h->biz_id, h->cloud_id, hosts_state(h)) &&
            (!*ask->text || hosts_has_text(h, ask->text));
 }
 

@@ -117,7 +117,11 @@ static void add_all(struct operation *o)
 
 static void on_accepted(struct call *c, const char *task_id, size_t n)
 {
-    const struct operation_view view = { .task_id = task_id, .items = (int64_t)n };
+    const struct operation_view view = {
+        .task_id = task_id,
+        .items = (int64_t)n,
+        .deadline_ms = tasks_deadline_ms(c->api->parts.tasks, task_id),
+    };
 
     call_finish(c, &operation_view_shape, &view);
 }

@@ -16,14 +16,14 @@
 
 /* ---- an item */
 
-static bool is_unchanged(const struct task_info *task, const struct task_item *i)
+static bool is_unchanged(const struct task_info *task, struct task_mark i)
 {
-    return task->idempotent && task_is_so(i->op, i->code);
+    return task->idempotent && task_is_so(i.op, i.code);
 }
 
-static bool is_failed(const struct task_info *task, const struct task_item *i)
+static bool is_failed(const struct task_info *task, struct task_mark i)
 {
-    return i->code != CODE_OK && i->code != CODE_WAITING && !is_unchanged(task, i);
+    return i.code != CODE_OK && i.code != CODE_WAITING && !is_unchanged(task, i);
 }
 
 /* Of a host that was named in several ways the first is enough here. */
@@ -43,18 +43,19 @@ static struct task_item_view view_item(const struct call *c, const struct task_i
         .op = i->op,
         .done = i->code != CODE_WAITING,
         .changed = i->code == CODE_OK && i->op != PROC_OP_QUERY,
-        .code = is_unchanged(task, i) ? CODE_OK : i->code,
+        .code =
+            is_unchanged(task, (struct task_mark){ i->op, i->code, i->key }) ? CODE_OK : i->code,
         .text = result_words(i, call_lang(c), memo, c->arena),
         .view = i->view,
     };
 }
 
-static bool is_wanted(const struct task_info *task, const struct task_item *i, int64_t only)
+static bool is_wanted(const struct task_info *task, struct task_mark i, int64_t only)
 {
     switch ((enum task_items)only) {
     case TASK_ITEMS_ALL: return true;
     case TASK_ITEMS_FAILED: return is_failed(task, i);
-    case TASK_ITEMS_OPEN: return i->code == CODE_WAITING;
+    case TASK_ITEMS_OPEN: return i.code == CODE_WAITING;
     case TASK_ITEMS_NONE: return false;
     }
     return false;
@@ -90,10 +91,11 @@ static void count_all(const struct call *c, const struct task_info *task, struct
 
     view->codes.items = arena_alloc(c->arena, CODES_MAX * sizeof(struct task_code_view));
     for (size_t i = 0; i < task->n; i++) {
-        bool is_so = is_unchanged(task, &task->items[i]);
+        const struct task_mark mark = task_mark(task, i);
+        bool is_so = is_unchanged(task, mark);
 
-        count_code(&view->codes, is_so ? CODE_OK : task->items[i].code, lang);
-        view->failed += is_failed(task, &task->items[i]);
+        count_code(&view->codes, is_so ? CODE_OK : mark.code, lang);
+        view->failed += is_failed(task, mark);
         view->unchanged += is_so;
     }
 }
@@ -105,8 +107,10 @@ static size_t choose(const struct task_info *task, const struct task_look *look,
     size_t n = 0;
 
     *ret_more = false;
+    if (look->only == TASK_ITEMS_NONE)
+        return 0;
     for (size_t i = (size_t)(look->after + 1); i < task->n; i++) {
-        if (!is_wanted(task, &task->items[i], look->only))
+        if (!is_wanted(task, task_mark(task, i), look->only))
             continue;
         *ret_more = n == (size_t)look->limit;
         if (*ret_more)
@@ -118,7 +122,8 @@ static size_t choose(const struct task_info *task, const struct task_look *look,
 
 static void show(struct call *c, const struct task_info *task, const struct task_look *look)
 {
-    size_t *page = arena_alloc(c->arena, task->n * sizeof(*page));
+    size_t most = (size_t)look->limit < task->n ? (size_t)look->limit : task->n;
+    size_t *page = arena_alloc(c->arena, most * sizeof(*page));
     struct wording_memo memo = { 0 };
     bool more;
     size_t n = choose(task, look, page, &more);
@@ -138,7 +143,8 @@ static void show(struct call *c, const struct task_info *task, const struct task
     };
 
     for (size_t i = 0; i < n; i++) {
-        const struct task_item item = result_share(&task->items[page[i]], n, c->arena);
+        const struct task_item whole = task_item(task, page[i]);
+        const struct task_item item = result_share(&whole, n, c->arena);
 
         items[i] = view_item(c, task, &item, &memo);
     }
@@ -188,9 +194,10 @@ static int check_cancel(const struct call *c, const struct task_info *task, stru
     if (!strcmp(task->app, c->app->code))
         return 0;
     for (size_t i = 0; i < task->n; i++) {
-        const char *name = proc_op_name(task->items[i].op); /* NULL: nothing was done */
+        int64_t op = task_mark(task, i).op;
+        const char *name = proc_op_name(op); /* NULL: nothing was done */
 
-        if (name && !app_may_op(&c->app->permissions, task->items[i].op))
+        if (name && !app_may_op(&c->app->permissions, op))
             return err_set(err, CODE_DENIED, "app %s may not %s, and it is another's task",
                            c->app->code, name);
     }

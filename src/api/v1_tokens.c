@@ -42,6 +42,7 @@ static struct token_line line_of(const struct token_row *row, struct arena *a)
         .app = row->app,
         .user = row->user_name,
         .note = row->note,
+        .revoked_s = row->revoked_ms / 1000,
     };
 }
 
@@ -138,9 +139,9 @@ void v1_token_put(struct call *c)
     submit(c, s);
 }
 
-/* ---- one less: hosts that have joined by it stay */
+/* ---- revoking one: hosts that have joined by it stay */
 
-static void on_gone(void *arg, struct store_call *s)
+static void on_revoked(void *arg, struct store_call *s)
 {
     struct call *c = arg;
     const struct list *rows = s->out;
@@ -165,7 +166,7 @@ static void on_gone(void *arg, struct store_call *s)
 void v1_token_del(struct call *c)
 {
     struct store_call *s;
-    struct token_del_ask *ask;
+    struct token_revoke_ask *ask;
     struct err err;
 
     if (strlen(c->rest) != TOKEN_ID_CHARS) {
@@ -174,9 +175,10 @@ void v1_token_del(struct call *c)
         call_fail(c, &err);
         return;
     }
-    s = store_call_new(&store_token_del, on_gone, c);
+    s = store_call_new(&store_token_revoke, on_revoked, c);
     ask = arena_alloc(&s->arena, sizeof(*ask));
     ask->id = arena_strdup(&s->arena, c->rest);
+    ask->now_ms = clock_wall_ms(loop_clock(c->api->parts.loop));
     s->in = ask;
     submit(c, s);
 }

@@ -15,12 +15,12 @@
 
 enum { CAP_KEPT = 256, CAP_MIN = 16 };
 
-static uint64_t rotl(uint64_t x, int n)
+static inline uint64_t rotl(uint64_t x, int n)
 {
     return x << n | x >> (64 - n);
 }
 
-static void sip_round(uint64_t v[4])
+static inline void sip_round(uint64_t v[4])
 {
     v[0] += v[1];
     v[2] += v[3];

@@ -253,9 +253,9 @@ int sys_stat(const char *path, struct stat *ret_st)
     return fails(CALL_STAT) ? -1 : stat(path, ret_st);
 }
 
-int sys_lstat(const char *path, struct stat *ret_st)
+int sys_lstat(int dir, const char *path, struct stat *ret_st)
 {
-    return fails(CALL_LSTAT) ? -1 : lstat(path, ret_st);
+    return fails(CALL_LSTAT) ? -1 : fstatat(dir, path, ret_st, AT_SYMLINK_NOFOLLOW);
 }
 
 int sys_rename(const char *from, const char *to)

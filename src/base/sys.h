@@ -38,7 +38,7 @@ int sys_dup3(int from, int to); /* `to` becomes `from` in one step */
 int sys_fsync(int fd);
 int sys_fstat(int fd, struct stat *ret_st);
 int sys_stat(const char *path, struct stat *ret_st);
-int sys_lstat(const char *path, struct stat *ret_st);
+int sys_lstat(int dir, const char *path, struct stat *ret_st); /* dir: AT_FDCWD */
 int sys_rename(const char *from, const char *to);
 int sys_link(const char *from, const char *to); /* a second name; never over another file */
 int sys_unlink(const char *path);

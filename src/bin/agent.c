@@ -77,12 +77,13 @@ static void on_message(void *arg, unsigned type, const void *message)
 static void on_down(void *arg, const struct err *why, int64_t again_ms)
 {
     struct program *p = arg;
-    enum log_level level = again_ms < 0 ? LOG_ERROR : p->was_down ? LOG_DEBUG : LOG_WARN;
+    bool is_unwanted = again_ms >= CLIENT_UNWANTED_MS;
+    enum log_level level = is_unwanted ? LOG_ERROR : p->was_down ? LOG_DEBUG : LOG_WARN;
 
     p->was_down = true;
     LOG(p->log, level,
-        again_ms < 0 ? "the server does not want us; hosted processes are kept alive"
-                     : "no server; hosted processes are kept alive",
+        is_unwanted ? "the server does not want us; hosted processes are kept alive"
+                    : "no server; hosted processes are kept alive",
         log_str("error", why ? why->text : "the server ended the session"),
         log_int("again_ms", again_ms));
     agent_on_down(p->agent);

@@ -129,13 +129,12 @@ static void put_paths(const struct route *r, struct buf *out)
 
 static void put_methods(unsigned methods, struct buf *out)
 {
-    static const char *const names[] = { "GET", "POST", "PUT", "DELETE" };
     const char *between = " | ";
 
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+    for (size_t i = 0; i < METHODS; i++) {
         if (!(methods >> i & 1))
             continue;
-        buf_printf(out, "%s%s", between, names[i]);
+        buf_printf(out, "%s%s", between, methods_known[i].name);
         between = ", ";
     }
 }

@@ -18,17 +18,16 @@
 #include "api/api.h"
 #include "api/login.h"
 #include "api/metrics.h"
-#include "api/openapi.h"
 #include "api/routes.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/notify.h"
 #include "base/sys.h"
+#include "bin/front.h"
 #include "server/agents.h"
 #include "server/events.h"
 #include "server/fleet.h"
-#include "server/health.h"
 #include "server/hub.h"
 #include "server/settings.h"
 #include "server/tasks.h"
@@ -60,12 +59,10 @@ struct server {
     struct api_door public, admin;
     struct tls *tls;
     struct http_server *http, *admin_http;
-    int64_t started_ms, open_files; /* 0: nobody knows how many may be open */
-    bool stopping;
-    unsigned draining; /* doors with requests in work */
+    struct front front;
+    int64_t open_files; /* 0: nobody knows how many may be open */
+    unsigned draining;  /* doors with requests in work */
     struct timer tick, stop;
-    uint64_t refused[HTTP_REASONS]; /* as of the last tick */
-    struct buf openapi;             /* empty: nobody has asked for it */
 };
 
 /* How often refusals are written down, however many there are. */
@@ -77,142 +74,11 @@ enum { STOP_MS = 30 * 1000 };
 /* Descriptors that are not connections: log, epoll, listeners, signals. */
 enum { OTHER_FDS = 64, OPEN_FILES_MAX = 1 << 20 }; /* more are as good as no limit */
 
-static struct health health_now(const struct server *s)
-{
-    const struct http_counters *c = http_server_counters(s->http);
-    uint64_t refused = 0;
-
-    for (size_t i = 0; i < HTTP_REASONS; i++)
-        refused += c->refused[i];
-    return (struct health){
-        .status = s->stopping ? "stopping" : "ok",
-        .version = HOLDFAST_VERSION,
-        .uptime_s = (loop_now_ms(s->loop) - s->started_ms) / 1000,
-        .connections = (int64_t)c->connections,
-        .requests = (int64_t)c->requests,
-        .refused = (int64_t)refused,
-    };
-}
-
-static void answer_json(struct server *s, struct http_req *req)
-{
-    struct health h = health_now(s);
-    struct buf body = { 0 };
-
-    shape_write(&health_shape, &h, &body);
-    buf_addc(&body, '\n');
-    http_answer(req, 200, NULL, "application/json; charset=utf-8", &body);
-}
-
-static void answer_page(struct server *s, struct http_req *req)
-{
-    struct health h = health_now(s);
-    struct buf body = { 0 };
-
-    health_page(&h, &body);
-    http_answer(req, 200, NULL, "text/html; charset=utf-8", &body);
-}
-
-/* It says the same all day, to everybody. */
-static void answer_openapi(struct server *s, struct http_req *req)
-{
-    struct buf body = { 0 };
-
-    if (!s->openapi.len)
-        openapi_write(HOLDFAST_VERSION, &s->openapi);
-    buf_add(&body, buf_data(&s->openapi), s->openapi.len);
-    http_answer(req, 200, NULL, "application/json; charset=utf-8", &body);
-}
-
-struct page {
-    const char *path;
-    void (*answer)(struct server *s, struct http_req *req);
-};
-
-static const struct page pages[] = {
-    { "/", answer_page },
-    { "/healthz", answer_json },
-    { "/openapi.json", answer_openapi },
-};
-
-static void refuse(struct http_req *req, int status, const struct http_field *extra,
-                   const char *text)
-{
-    struct buf body = { 0 };
-
-    buf_printf(&body, "{\"error\":\"%s\"}\n", text);
-    http_answer(req, status, extra, "application/json; charset=utf-8", &body);
-}
-
-/* What can not be served is refused before its body is read. */
-static void on_head(void *arg, struct http_req *req)
-{
-    static const struct http_field allow[] = { { "Allow", "GET, HEAD" }, { 0 } };
-    struct server *s = arg;
-
-    if (api_is_path(req->head.path)) {
-        api_owner.on_head(&s->public, req);
-        return;
-    }
-    for (size_t i = 0; i < ARRAY_LEN(pages) && !req->user; i++) {
-        if (!strcmp(pages[i].path, req->head.path))
-            req->user = (void *)&pages[i];
-    }
-    if (!req->user)
-        refuse(req, 404, NULL, "no such page");
-    else if (strcmp(req->head.method, "GET") != 0 && strcmp(req->head.method, "HEAD") != 0)
-        refuse(req, 405, allow, "this page can only be read");
-}
-
-static void on_request(void *arg, struct http_req *req)
-{
-    struct server *s = arg;
-    const struct page *page = req->user;
-
-    if (api_is_path(req->head.path))
-        api_owner.on_request(&s->public, req);
-    else
-        page->answer(s, req);
-}
-
-static void on_gone(void *arg, struct http_req *req)
-{
-    struct server *s = arg;
-
-    if (api_owner.on_gone && api_is_path(req->head.path))
-        api_owner.on_gone(&s->public, req);
-}
-
-static void on_trouble(void *arg, const struct err *err)
-{
-    struct server *s = arg;
-
-    LOG(s->log, LOG_WARN, "cannot accept connections for a moment", log_err(err));
-}
-
-static const struct http_owner owner = { on_head, on_request, on_gone, on_trouble };
-
-/* One line for all that were turned away since the last, by reason. */
-static void log_refusals(struct server *s)
-{
-    const struct http_counters *c = http_server_counters(s->http);
-    struct log_field fields[HTTP_REASONS + 1] = { 0 };
-    size_t n = 0;
-
-    for (size_t i = 0; i < HTTP_REASONS; i++) {
-        if (c->refused[i] > s->refused[i])
-            fields[n++] = log_int(http_reason_name(i), (int64_t)(c->refused[i] - s->refused[i]));
-        s->refused[i] = c->refused[i];
-    }
-    if (n)
-        log_line(s->log, LOG_WARN, "turned clients away, by reason", fields);
-}
-
 static void on_tick(void *arg)
 {
     struct server *s = arg;
 
-    log_refusals(s);
+    front_log_refusals(&s->front);
     timer_set(s->loop, &s->tick, TICK_MS);
 }
 
@@ -253,12 +119,12 @@ static void on_stop(void *arg, int number)
 {
     struct server *s = arg;
 
-    if (s->stopping) {
+    if (s->front.is_stopping) {
         LOG(s->log, LOG_INFO, "stopping now", log_int("signal", number));
         loop_stop(s->loop);
         return;
     }
-    s->stopping = true;
+    s->front.is_stopping = true;
     tell_manager(s, "STOPPING=1");
     s->draining = 2;
     api_drain(s->api);
@@ -430,11 +296,11 @@ static int make_parts(struct server *s, struct err *err)
                                           .listen = s->settings.link.listen,
                                           .node = s->settings.node,
                                           .ping_ms = s->settings.link.ping_s * 1000,
-                                          .parked_max = s->open_files / 4 * 3,
+                                          .links_max = s->open_files / 32 * 31,
                                           .threads = s->settings.link.threads };
     const struct hub_limits limits = { (size_t)s->settings.dispatch.per_agent,
                                        (size_t)s->settings.dispatch.total };
-    static const struct tasks_hands hands = { agents_send };
+    static const struct tasks_hands hands = { agents_send, agents_is_full };
 
     s->retention = retention_new(s->loop, s->log, s->store);
     s->fleet = fleet_new(s->loop, s->log, s->store);
@@ -505,7 +371,8 @@ static int listen_public(struct server *s, const struct address *at, struct addr
     limits.header_ms = s->settings.http.header_s * 1000;
     limits.idle_ms = s->settings.http.idle_s * 1000;
     limits.body_budget_bytes = (size_t)s->settings.http.body_bytes_total;
-    s->http = http_server_new(s->loop, &limits, &owner, s);
+    s->http = http_server_new(s->loop, &limits, &front_owner, &s->front);
+    s->front.http = s->http;
     metrics_watch(s->api, &(struct metrics_parts){ s->agents, s->pushes, s->http });
     return http_server_listen(s->http, at, s->tls, ret_real, err);
 }
@@ -520,7 +387,9 @@ static int start(struct server *s, struct err *err)
     if (routes_check(routes, err) || loop_new(&clock_system, &s->loop, err) ||
         catch_signals(s, err) || make_tls(s, &at, err) || open_store(s, err) || make_parts(s, err))
         return -1;
-    s->started_ms = loop_now_ms(s->loop);
+    s->front = (struct front){
+        .loop = s->loop, .log = s->log, .door = &s->public, .started_ms = loop_now_ms(s->loop)
+    };
     if (listen_public(s, &at, &real, err) || listen_admin(s, err) ||
         agents_listen(s->agents, &link, err))
         return -1;
@@ -554,7 +423,7 @@ static void stop(struct server *s)
     seal_free(s->seal);
     events_free(s->events);
     tls_free(s->tls);
-    buf_free(&s->openapi);
+    front_done(&s->front);
     loop_free(s->loop);
     log_free(s->log);
     arena_free(&s->arena);
@@ -577,7 +446,7 @@ static int run(struct server *s, struct err *err)
                 err) ||
         start(s, err) || loop_run(s->loop, err))
         return -1;
-    log_refusals(s);
+    front_log_refusals(&s->front);
     LOG(s->log, LOG_INFO, "stopped");
     return 0;
 }

@@ -31,7 +31,7 @@ struct args {
     const char *signatures, *hosted;               /* "", or what stands behind "=" */
     const char *spec, *note, *what, *local;        /* local: its path, "" if none was given */
     const char *state, *text, *by, *user, *route;  /* NULL: not given */
-    bool no_wait, wait, rotate, follow, dry_run, idempotent, failed, open;
+    bool no_wait, wait, rotate, follow, dry_run, idempotent, failed, open, yes;
     int64_t host_id, until_s, expect;
     int64_t timeout_s, cloud, ttl_s, uses, lines, since_s, rate;
 

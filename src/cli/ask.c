@@ -135,6 +135,26 @@ int ask_operation(const struct args *args, enum lang lang, struct arena *a,
     return 0;
 }
 
+int ask_forget(const struct args *args, enum lang lang, struct arena *a, struct forget_ask *ret,
+               struct err *err)
+{
+    struct word all = { "-" };
+    struct buf json = { 0 };
+    const char *space, *name;
+
+    if (!split(args->words[0], a, &space, &name))
+        return text_err(err, ERR_INVALID, lang, TEXT_NOT_A_PROCESS, TEXT_ARGS(args->words[0]));
+    buf_addc(&json, '{');
+    put_text(&json, "namespace", space);
+    put_text(&json, "name", name);
+    put_list(&json, "hosts", args->hosts.n ? &args->hosts : &(struct list){ &all, 1 });
+    if (read_ask(&forget_ask_shape, &json, a, ret, err))
+        return -1;
+    if (!args->hosts.n)
+        ret->hosts = (struct list){ 0 };
+    return 0;
+}
+
 /* Options that a list takes once each. */
 static int check_once(const struct args *args, enum lang lang, struct err *err)
 {

@@ -15,6 +15,8 @@
 
 int ask_operation(const struct args *args, enum lang lang, struct arena *a,
                   struct operation_ask *ret, struct err *err);
+int ask_forget(const struct args *args, enum lang lang, struct arena *a, struct forget_ask *ret,
+               struct err *err); /* without hosts, if none are named */
 int ask_processes(const struct args *args, enum lang lang, struct arena *a, struct process_ask *ret,
                   struct err *err);
 int ask_logs(const struct args *args, enum lang lang, struct arena *a, struct log_ask *ret,

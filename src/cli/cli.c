@@ -212,6 +212,17 @@ const char *cli_duration(struct cli *cli, int64_t ms)
     return copy;
 }
 
+const char *cli_hosts(struct cli *cli, int64_t n)
+{
+    struct buf b = { 0 };
+    const char *copy;
+
+    text_put(&b, cli->lang, n == 1 ? TEXT_ONE_HOST : TEXT_MANY_HOSTS, TEXT_ARGS(cli_count(cli, n)));
+    copy = arena_strdup(&cli->arena, buf_text(&b));
+    buf_free(&b);
+    return copy;
+}
+
 void cli_json(struct cli *cli, const struct shape *shape, const void *value)
 {
     shape_write(shape, value, &cli->out.b);
@@ -279,11 +290,11 @@ static int run(struct cli *cli, int argc, char *const *argv, char *const *env, s
 /* What a server or a file said may be in it: it must not move the cursor. */
 static void complain(struct cli *cli, const char *text)
 {
+    static const char name[] = "holdfast: ";
     struct err ignored;
 
-    out_styled(&cli->side, STYLE_BAD, "holdfast: ");
-    out_puts(&cli->side, width_clean(&cli->arena, text));
-    out_puts(&cli->side, "\n");
+    out_styled(&cli->side, STYLE_BAD, name);
+    out_wrapped(&cli->side, strlen(name), STYLE_PLAIN, width_clean(&cli->arena, text));
     (void)out_flush(&cli->side, &ignored); /* there is nowhere left to say it */
 }
 

@@ -72,6 +72,7 @@ bool cli_is_interrupted(void);
 /* Numbers and times as text, in cli->arena. */
 const char *cli_count(struct cli *cli, int64_t n);
 const char *cli_duration(struct cli *cli, int64_t ms);
+const char *cli_hosts(struct cli *cli, int64_t n); /* "1 host", "3 hosts" */
 
 /* `limit` of a list of which one page is shown, as --lines says; NULL: as the server has it. */
 const char *cli_limit(struct cli *cli);

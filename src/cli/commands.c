@@ -50,6 +50,7 @@ const struct option cli_options[OPTIONS] = {
     [OPTION_FAILED] = { "failed", NULL, OPTION_IS_FLAG, TO(failed), TEXT_OPT_FAILED },
     [OPTION_OPEN] = { "open", NULL, OPTION_IS_FLAG, TO(open), TEXT_OPT_OPEN },
     [OPTION_HOSTED] = { "hosted", "[=no]", OPTION_IS_FLAG_OR_TEXT, TO(hosted), TEXT_OPT_HOSTED },
+    [OPTION_YES] = { "yes", NULL, OPTION_IS_FLAG, TO(yes), TEXT_OPT_YES },
     [OPTION_SERVER] = { "server", "URL", OPTION_IS_SETTING, .help = TEXT_OPT_SERVER },
     [OPTION_SOCKET] = { "socket", "PATH", OPTION_IS_SETTING, .help = TEXT_OPT_SOCKET },
     [OPTION_LOCAL] = { "local", "[=SOCKET]", OPTION_IS_FLAG_OR_TEXT, TO(local), TEXT_OPT_LOCAL },
@@ -83,6 +84,7 @@ const struct command cli_commands[] = {
     { "host", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_HOST, PROC_OP_HOST, run_operation, OF_BOTH },
     { "unhost", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_UNHOST, PROC_OP_UNHOST, run_operation, OF_BOTH },
     { "query", "NAMESPACE/NAME", 1, 1, OPERATION, TEXT_DO_QUERY, PROC_OP_QUERY, run_operation, OF_BOTH },
+    { "forget", "NAMESPACE/NAME", 1, 1, HAS(HOST) | HAS(YES), TEXT_DO_FORGET, -1, run_forget },
     { "facts", "", 0, 0, 0, TEXT_DO_FACTS, -1, run_facts, OF_AGENT },
     { "task", "ID", 1, 1, HAS(WAIT) | HAS(TIMEOUT) | HAS(FAILED), TEXT_DO_TASK, -1, run_task },
     { "task show", "ID", 1, 1, HAS(WAIT) | HAS(TIMEOUT) | HAS(FAILED), TEXT_DO_TASK_SHOW, -1, run_task },
@@ -91,7 +93,7 @@ const struct command cli_commands[] = {
     { "host list", "", 0, 0, HAS(BIZ) | HAS(CLOUD) | HAS(STATE) | HAS(MATCH), TEXT_DO_HOST_LIST, -1, run_host_list },
     { "host set", "HOST", 1, 1, HAS(BIZ) | HAS(HOST_ID) | HAS(NOTE), TEXT_DO_HOST_SET, -1, run_host_set },
     { "host import", "FILE", 1, 1, HAS(DRY_RUN), TEXT_DO_HOST_IMPORT, -1, run_host_import },
-    { "host remove", "HOST...", 1, ARGS_WORDS_MAX, 0, TEXT_DO_HOST_REMOVE, -1, run_host_remove },
+    { "host remove", "HOST...", 1, ARGS_WORDS_MAX, HAS(YES), TEXT_DO_HOST_REMOVE, -1, run_host_remove },
     { "business list", "", 0, 0, 0, TEXT_DO_BUSINESS_LIST, -1, run_business_list },
     { "business set", "ID NAME", 2, 2, 0, TEXT_DO_BUSINESS_SET, -1, run_business_set },
     { "business remove", "ID", 1, 1, 0, TEXT_DO_BUSINESS_REMOVE, -1, run_business_remove },
@@ -176,13 +178,14 @@ static void put_options(struct out *o, size_t from, size_t to, uint64_t which)
     }
 }
 
-static void put_commands(struct out *o, const char *group)
+/* But for the one that is told of above, which a group may be, too. */
+static void put_commands(struct out *o, const char *group, const struct command *told)
 {
-    out_line(o, TEXT_COMMANDS, NULL);
+    out_line(o, told ? TEXT_OTHER_COMMANDS : TEXT_COMMANDS, NULL);
     for (const struct command *c = cli_commands; c->name; c++) {
         struct buf left = { 0 };
 
-        if (!is_in_group(c, group))
+        if (!is_in_group(c, group) || c == told)
             continue;
         buf_printf(&left, "%s%s%s", c->name, *c->words ? " " : "", c->words);
         put_row(o, buf_text(&left), text_get(o->lang, c->help));
@@ -224,15 +227,17 @@ void command_help(struct out *o, const char *name)
     const struct command *c = command_find(name);
 
     put_usage(o, c ? c->name : *name ? name : "COMMAND", c ? c->words : "[...]");
-    put_texts(o, c ? &c->help : (const enum text[]){ TEXT_ABOUT }, 1);
-    out_puts(o, "\n");
+    if (c || !*name) {
+        put_texts(o, c ? &c->help : (const enum text[]){ TEXT_ABOUT }, 1);
+        out_puts(o, "\n");
+    }
     if (c && c->options) {
         put_texts(o, (const enum text[]){ TEXT_OPTIONS }, 1);
         put_options(o, 0, OPTIONS_GLOBAL, c->options);
         out_puts(o, "\n");
     }
-    if (!c || command_is_group(name)) {
-        put_commands(o, name);
+    if (!c || command_is_group(c->name)) {
+        put_commands(o, c ? c->name : name, c);
         out_puts(o, "\n");
     }
     if (*name)

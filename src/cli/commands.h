@@ -49,6 +49,7 @@ enum option_id {
     OPTION_FAILED,
     OPTION_OPEN,
     OPTION_HOSTED,
+    OPTION_YES,
     /* From here on every command has them. */
     OPTION_SERVER,
     OPTION_SOCKET,

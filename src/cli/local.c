@@ -2,6 +2,7 @@
 /* local.c - see local.h. */
 #include "cli/local.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ const char *local_path(const struct args *args, const struct cli_settings *s)
         return s->socket;
     if (*s->local_socket)
         return s->local_socket;
-    return sys_lstat(LOCAL_RUN_PATH, &st) ? LOCAL_DATA_PATH : LOCAL_RUN_PATH;
+    return sys_lstat(AT_FDCWD, LOCAL_RUN_PATH, &st) ? LOCAL_DATA_PATH : LOCAL_RUN_PATH;
 }
 
 static const char *host_name(struct arena *a)

@@ -26,6 +26,7 @@ int run_business_set_remove(struct cli *cli, struct err *err);
 int run_audit(struct cli *cli, struct err *err);
 
 int run_operation(struct cli *cli, struct err *err);
+int run_forget(struct cli *cli, struct err *err);
 int run_task(struct cli *cli, struct err *err);
 int run_task_list(struct cli *cli, struct err *err);
 int run_task_cancel(struct cli *cli, struct err *err);

@@ -16,17 +16,14 @@ static void put_alone(struct cli *cli, const char *text)
 static void put_token(struct cli *cli, const struct token_view *v)
 {
     int64_t left_ms = v->expires_s * 1000 - clock_wall_ms(cli->clock);
-    struct buf date = { 0 }, hosts = { 0 };
+    struct buf date = { 0 };
 
-    text_put(&hosts, cli->lang, v->uses == 1 ? TEXT_ONE_HOST : TEXT_MANY_HOSTS,
-             TEXT_ARGS(cli_count(cli, v->uses)));
     duration_put_date(&date, v->expires_s);
     out_line(&cli->out, TEXT_TOKEN_MADE,
-             TEXT_ARGS(v->token, buf_text(&hosts), cli_count(cli, v->cloud_id),
+             TEXT_ARGS(v->token, cli_hosts(cli, v->uses), cli_count(cli, v->cloud_id),
                        cli_count(cli, v->biz_id), buf_text(&date), cli_duration(cli, left_ms),
                        v->id));
     buf_free(&date);
-    buf_free(&hosts);
 }
 
 /* ---- a new one ---- */
@@ -58,7 +55,7 @@ static const struct column columns[] = {
     { TEXT_BIZ, true },
     { TEXT_EXPIRES, false },
     { TEXT_CREATED, false, .goes = 1 },
-    { TEXT_MADE_BY, false },
+    { TEXT_MADE_BY, false, .goes = 2 },
     { TEXT_NOTE, false, .wraps = true },
 };
 
@@ -75,13 +72,14 @@ static void add_date(struct table *t, int64_t wall_s)
 static void add_token(struct cli *cli, struct table *t, const struct token_line *line)
 {
     bool is_past = line->expires_s * 1000 <= clock_wall_ms(cli->clock);
-    bool is_good = line->uses_left && !is_past;
+    bool is_good = line->uses_left && !is_past && !line->revoked_s;
 
     table_add(t, STYLE_PLAIN, line->id);
     table_add_text(t, is_good ? STYLE_GOOD : STYLE_DIM, cli->lang,
-                   !line->uses_left ? TEXT_USED_UP
-                   : is_past        ? TEXT_EXPIRED
-                                    : TEXT_GOOD);
+                   line->revoked_s    ? TEXT_REVOKED
+                   : !line->uses_left ? TEXT_USED_UP
+                   : is_past          ? TEXT_EXPIRED
+                                      : TEXT_GOOD);
     table_add_number(t, line->uses_left);
     table_add_number(t, line->cloud_id);
     table_add_number(t, line->biz_id);
@@ -119,7 +117,7 @@ int run_token_list(struct cli *cli, struct err *err)
     return CLI_OK;
 }
 
-/* ---- one less ---- */
+/* ---- revoking one ---- */
 
 int run_token_revoke(struct cli *cli, struct err *err)
 {

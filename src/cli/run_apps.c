@@ -109,9 +109,14 @@ int run_app_delete(struct cli *cli, struct err *err)
 /* ---- the list ---- */
 
 static const struct column app_columns[] = {
-    { TEXT_APP, false },        { TEXT_RIGHTS, false },     { TEXT_OPERATIONS, false },
-    { TEXT_NAMESPACES, false }, { TEXT_BUSINESSES, false }, { TEXT_RATE, true },
-    { TEXT_SIGNS, false },      { TEXT_CREATED, false },
+    { TEXT_APP, false },
+    { TEXT_CREATED, false, .goes = 1 },
+    { TEXT_RATE, true, .goes = 3 },
+    { TEXT_SIGNS, false, .goes = 2 },
+    { TEXT_RIGHTS, false },
+    { TEXT_OPERATIONS, false },
+    { TEXT_NAMESPACES, false },
+    { TEXT_BUSINESSES, false, .wraps = true },
 };
 
 static const struct field *field_at(size_t offset)
@@ -175,14 +180,14 @@ static void add_app(struct cli *cli, struct table *t, const struct app_view *app
     struct buf date = { 0 };
 
     table_add(t, STYLE_PLAIN, app->code);
-    add_permissions(cli, t, p);
+    duration_put_date(&date, app->created_s);
+    table_add(t, STYLE_PLAIN, buf_text(&date));
     table_add(t, STYLE_PLAIN, p->rate_per_second ? cli_count(cli, p->rate_per_second) : "-");
     table_add(t, STYLE_PLAIN,
               app->can_sign   ? text_get(cli->lang, TEXT_YES)
               : p->signatures ? text_get(cli->lang, TEXT_SIGNS_NOT_YET)
                               : "-");
-    duration_put_date(&date, app->created_s);
-    table_add(t, STYLE_PLAIN, buf_text(&date));
+    add_permissions(cli, t, p);
     buf_free(&date);
 }
 

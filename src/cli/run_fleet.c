@@ -50,21 +50,9 @@ static const char *name_hosts(struct cli *cli, const struct list *hosts)
     return names;
 }
 
-static const char *count_hosts(struct cli *cli, size_t n)
-{
-    struct buf b = { 0 };
-    const char *text;
-
-    text_put(&b, cli->lang, n == 1 ? TEXT_ONE_HOST : TEXT_MANY_HOSTS,
-             TEXT_ARGS(cli_count(cli, (int64_t)n)));
-    text = arena_strdup(&cli->arena, buf_text(&b));
-    buf_free(&b);
-    return text;
-}
-
 static void put_offline(struct cli *cli, const struct status_view *s, const struct list *hosts)
 {
-    const char *count = count_hosts(cli, hosts->n), *names = name_hosts(cli, hosts);
+    const char *count = cli_hosts(cli, (int64_t)hosts->n), *names = name_hosts(cli, hosts);
 
     if (!hosts->n)
         return;
@@ -76,15 +64,26 @@ static void put_offline(struct cli *cli, const struct status_view *s, const stru
         out_line(&cli->out, TEXT_STATUS_OFFLINE, TEXT_ARGS(count, names));
 }
 
-static int get_offline(struct cli *cli, const struct status_view *s, struct list *ret,
-                       struct err *err)
+/* Who is taken for connected until the server gives him up. */
+static void put_silent(struct cli *cli, const struct list *hosts)
+{
+    if (!hosts->n)
+        return;
+    out_puts(&cli->out, "\n");
+    out_line(&cli->out, TEXT_STATUS_SILENT,
+             TEXT_ARGS(cli_hosts(cli, (int64_t)hosts->n), name_hosts(cli, hosts)));
+}
+
+/* Those of a state; `n` is how many there are said to be. */
+static int get_hosts(struct cli *cli, const char *state, int64_t n, struct list *ret,
+                     struct err *err)
 {
     struct client_pair query[] = {
-        { "state", "offline" }, { "limit", "1000" }, { "after", NULL }, { 0 }
+        { "state", state }, { "limit", "1000" }, { "after", NULL }, { 0 }
     };
 
     *ret = (struct list){ 0 };
-    if (s->hosts == s->online)
+    if (!n)
         return 0;
     return cli_get_all(cli, "/v1/hosts", query, &host_page_shape, ret, err);
 }
@@ -151,7 +150,7 @@ static int local_status(struct cli *cli, struct err *err)
 int run_status(struct cli *cli, struct err *err)
 {
     const struct process_ask all = { "", "", "", NULL, 0 };
-    struct list processes, offline;
+    struct list processes, offline, silent;
     struct status_view s;
     int status;
 
@@ -159,9 +158,11 @@ int run_status(struct cli *cli, struct err *err)
         return local_status(cli, err);
     if (cli_get(cli, "/v1/status", NULL, CLI_GET_MS, &status_view_shape, &cli->arena, &s, err))
         return -1;
-    if (cli_get_processes(cli, &all, &processes, err) || get_offline(cli, &s, &offline, err))
+    if (cli_get_processes(cli, &all, &processes, err) ||
+        get_hosts(cli, "offline", s.hosts - s.online, &offline, err) ||
+        get_hosts(cli, "silent", s.silent, &silent, err))
         return -1;
-    status = are_well(&processes) && !offline.n ? CLI_OK : CLI_SOME_FAILED;
+    status = are_well(&processes) && !offline.n && !silent.n ? CLI_OK : CLI_SOME_FAILED;
     if (cli->settings.json) {
         cli_json(cli, &status_view_shape, &s);
         return status;
@@ -172,6 +173,7 @@ int run_status(struct cli *cli, struct err *err)
     else if (!processes.n)
         out_line(&cli->out, TEXT_NO_PROCESSES, NULL);
     put_wrong(cli, &processes);
+    put_silent(cli, &silent);
     put_offline(cli, &s, &offline);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/confirm.h"
 #include "cli/import.h"
 #include "cli/run.h"
 #include "cli/views.h"
@@ -25,14 +26,22 @@ static int one_of(struct cli *cli, const struct list *words, const char *option,
 /* ---- host list */
 
 static const struct column host_columns[] = {
-    { TEXT_HOST, false }, { TEXT_NAME, false },      { TEXT_STATE, false },   { TEXT_SINCE, true },
-    { TEXT_BIZ, true },   { TEXT_RUNNING_OF, true }, { TEXT_VERSION, false }, { TEXT_AGENT, false },
+    { TEXT_HOST, false },
+    { TEXT_NAME, false },
+    { TEXT_STATE, false },
+    { TEXT_SINCE, true },
+    { TEXT_BIZ, true },
+    { TEXT_RUNNING_OF, true },
+    { TEXT_AGENT, false, .goes = 1 },
+    { TEXT_VERSION, false, .goes = 2 },
 };
 
 static void add_state(struct cli *cli, struct table *t, const struct host_view *h)
 {
     if (h->state == HOST_AWAITED)
         table_add_text(t, STYLE_DIM, cli->lang, TEXT_EXPECTED);
+    else if (h->state == HOST_SILENT)
+        table_add_text(t, STYLE_BAD, cli->lang, TEXT_SILENT);
     else
         table_add_text(t, h->online ? STYLE_GOOD : STYLE_BAD, cli->lang,
                        h->online ? TEXT_ONLINE : TEXT_OFFLINE);
@@ -59,16 +68,17 @@ static void add_host(struct cli *cli, struct table *t, const struct host_view *h
                      const struct host_extra *e)
 {
     int64_t now_s = clock_wall_ms(cli->clock) / 1000;
+    int64_t since_s = h->state == HOST_SILENT ? h->silent_since_s : h->since_s;
 
     table_add(t, STYLE_PLAIN, views_host(&t->arena, h->agent_id, h->cloud_id, h->ip));
     table_add(t, STYLE_PLAIN, h->hostname);
     add_state(cli, t, h);
-    table_add(t, STYLE_PLAIN, h->since_s > 0 ? cli_duration(cli, (now_s - h->since_s) * 1000) : "");
+    table_add(t, STYLE_PLAIN, since_s > 0 ? cli_duration(cli, (now_s - since_s) * 1000) : "");
     table_add_number(t, h->biz_id);
     table_add(t, STYLE_PLAIN,
               arena_printf(&t->arena, "%lld/%lld", (long long)h->running, (long long)h->processes));
-    table_add(t, STYLE_PLAIN, h->version);
     table_add(t, STYLE_PLAIN, h->agent_id);
+    table_add(t, STYLE_PLAIN, h->version);
     if (e->has_number && h->host_id)
         table_add_number(t, h->host_id);
     else if (e->has_number)
@@ -89,7 +99,7 @@ static void put_hosts(struct cli *cli, const struct list *hosts)
     if (e.has_number)
         columns[n++] = (struct column){ TEXT_HOST_ID, true };
     if (e.has_note)
-        columns[n++] = (struct column){ TEXT_NOTE, false };
+        columns[n++] = (struct column){ TEXT_NOTE, false, .wraps = true };
     table_init(&t, columns, n);
     for (size_t i = 0; i < hosts->n; i++)
         add_host(cli, &t, &h[i], &e);
@@ -163,6 +173,12 @@ static int remove_host(struct cli *cli, const char *word, struct err *err)
 /* One after the other, up to the first that fails: what was said of those before it holds. */
 int run_host_remove(struct cli *cli, struct err *err)
 {
+    const char *n = cli_hosts(cli, (int64_t)cli->args.n_words);
+
+    if (confirm_check(cli, err))
+        return -1;
+    if (!confirm(cli, TEXT_REMOVE_SURE, TEXT_ARGS(n)))
+        return CLI_USAGE;
     for (size_t i = 0; i < cli->args.n_words; i++) {
         if (remove_host(cli, cli->args.words[i], err))
             return -1;

@@ -48,6 +48,19 @@ static void put_found(struct cli *cli, const struct task_view *task)
     table_done(&t);
 }
 
+/* By when it is over, whatever hosts do; nothing, if it is, or nobody knows. */
+static void put_deadline(struct cli *cli, int64_t deadline_ms)
+{
+    int64_t left_ms = deadline_ms - clock_wall_ms(cli->clock);
+    struct buf date = { 0 };
+
+    if (left_ms <= 0)
+        return;
+    duration_put_second(&date, deadline_ms / 1000);
+    out_line(&cli->out, TEXT_TASK_DEADLINE, TEXT_ARGS(buf_text(&date), cli_duration(cli, left_ms)));
+    buf_free(&date);
+}
+
 /* ---- the end of a wait ---- */
 
 static void put_summary(struct cli *cli, const struct watch *w)
@@ -92,6 +105,8 @@ static int show_end(struct cli *cli, struct watch *w)
         cli_json(cli, &task_view_shape, &w->task);
     } else {
         put_summary(cli, w);
+        if (w->end != WATCH_DONE)
+            put_deadline(cli, w->task.deadline_ms);
         put_items(cli, &w->task, true);
         put_hint(cli, &w->task);
         put_found(cli, &w->task);
@@ -145,6 +160,7 @@ static int show_begun(struct cli *cli, const struct operation_view *made)
     } else {
         out_line(&cli->out, cli->local ? TEXT_LOCAL_STARTED : TEXT_TASK_STARTED,
                  TEXT_ARGS(made->task_id, cli_count(cli, made->items)));
+        put_deadline(cli, made->deadline_ms);
     }
     return CLI_OK;
 }
@@ -187,7 +203,7 @@ static int show_dry_run(struct cli *cli, const struct operation_view *made)
     } else {
         out_line(
             &cli->out, TEXT_DRY_RUN,
-            TEXT_ARGS(cli->args.command->name, cli->args.words[0], cli_count(cli, made->items)));
+            TEXT_ARGS(cli->args.command->name, cli->args.words[0], cli_hosts(cli, made->items)));
         table_put(&t, &cli->out);
     }
     table_done(&t);
@@ -288,6 +304,8 @@ static void put_task(struct cli *cli, const struct task_view *t)
                        cli_count(cli, t->failed), buf_text(&date),
                        caller(&cli->arena, t->app, t->user)));
     put_cancel(cli, t);
+    if (t->left)
+        put_deadline(cli, t->deadline_ms);
     put_items(cli, t, cli->args.failed);
     buf_free(&date);
 }
@@ -337,10 +355,13 @@ int run_task(struct cli *cli, struct err *err)
 /* ---- all of them ---- */
 
 static const struct column task_columns[] = {
-    { TEXT_TASK, false },           { TEXT_CREATED, false, .goes = 2 },
-    { TEXT_APP, false, .goes = 1 }, { TEXT_WHAT, false },
-    { TEXT_ENDED, true },           { TEXT_FAILED, true },
-    { TEXT_STATE, false },
+    { TEXT_TASK, false },
+    { TEXT_CREATED, false, .goes = 2 },
+    { TEXT_APP, false, .goes = 1 },
+    { TEXT_STATE, false, .goes = 3 }, /* those that have ended say most of it */
+    { TEXT_ENDED, true },
+    { TEXT_FAILED, true },
+    { TEXT_WHAT, false, .wraps = true },
 };
 
 static void add_line(struct cli *cli, struct table *t, const struct task_line *line)
@@ -352,15 +373,15 @@ static void add_line(struct cli *cli, struct table *t, const struct task_line *l
     table_add(t, STYLE_PLAIN, line->task_id);
     table_add(t, STYLE_PLAIN, buf_text(&date));
     table_add(t, STYLE_PLAIN, caller(&t->arena, line->app, line->user));
-    table_add(t, STYLE_PLAIN,
-              arena_printf(&t->arena, "%s %s/%s", why_op_name(line->op, cli->lang), line->space,
-                           line->name));
+    table_add_text(t, STYLE_PLAIN, cli->lang, state);
     table_add(t, STYLE_PLAIN,
               arena_printf(&t->arena, "%lld/%lld", (long long)(line->total - line->left),
                            (long long)line->total));
     table_add(t, line->failed ? STYLE_BAD : STYLE_PLAIN,
               arena_printf(&t->arena, "%lld", (long long)line->failed));
-    table_add_text(t, STYLE_PLAIN, cli->lang, state);
+    table_add(t, STYLE_PLAIN,
+              arena_printf(&t->arena, "%s %s/%s", why_op_name(line->op, cli->lang), line->space,
+                           line->name));
     buf_free(&date);
 }
 

@@ -359,6 +359,21 @@ static const char *operation_result(struct block *b, const struct explain_operat
                           cli_count(b->cli, o->code)));
 }
 
+/* With blanks behind it, so that what follows stands below each other. */
+static const char *op_cell(const struct block *b, int64_t op)
+{
+    const struct explain_operation *o = b->operations->items;
+    const char *name = why_op_name(op, b->cli->lang);
+    size_t widest = 0;
+
+    for (size_t i = 0; i < b->operations->n; i++) {
+        size_t width = width_text(why_op_name(o[i].op, b->cli->lang));
+
+        widest = width > widest ? width : widest;
+    }
+    return arena_printf(&b->cli->arena, "%s%*s", name, (int)(widest - width_text(name)), "");
+}
+
 static void put_operations(struct block *b)
 {
     const struct explain_operation *o = b->operations->items;
@@ -370,9 +385,9 @@ static void put_operations(struct block *b)
             out_blanks(&b->cli->out, INDENT + b->labels + GAP);
         put_wrapped(b, INDENT + b->labels + GAP, STYLE_PLAIN,
                     arena_printf(&b->cli->arena, "%s  %s  %s  %s  %s",
-                                 date(b, o[i].created_ms / 1000),
-                                 why_op_name(o[i].op, b->cli->lang), operation_result(b, &o[i]),
-                                 *o[i].user ? o[i].user : o[i].app, o[i].task_id));
+                                 date(b, o[i].created_ms / 1000), op_cell(b, o[i].op),
+                                 operation_result(b, &o[i]), *o[i].user ? o[i].user : o[i].app,
+                                 o[i].task_id));
     }
 }
 

@@ -35,7 +35,6 @@ enum state {
     JOINING,  /* join is sent */
     GREETING, /* hello is sent */
     UP,
-    OFF, /* the server has forbidden it for good */
     STATES
 };
 
@@ -81,7 +80,7 @@ static void hang_up(struct client *c)
 
 /* Ends what there is.  A server that a session was lost to is tried again first, for it
  * knows us; one that gave none is not. */
-static void fall_back(struct client *c, const struct err *why, enum state to, int64_t again_ms)
+static void fall_back(struct client *c, const struct err *why, int64_t again_ms)
 {
     struct err err = *why;
 
@@ -89,16 +88,14 @@ static void fall_back(struct client *c, const struct err *why, enum state to, in
     hang_up(c);
     if (c->state != UP)
         rota_next(&c->rota);
-    c->state = to;
-    timer_stop(c->loop, &c->timer);
-    if (to == WAITING)
-        timer_set(c->loop, &c->timer, again_ms);
+    c->state = WAITING;
+    timer_set(c->loop, &c->timer, again_ms);
     c->owner.on_down(c->arg, &err, again_ms);
 }
 
 static void fail(struct client *c, const struct err *why)
 {
-    fall_back(c, why, WAITING, rota_fail(&c->rota));
+    fall_back(c, why, rota_fail(&c->rota));
 }
 
 static void fail_text(struct client *c, int code, const char *text)
@@ -117,6 +114,8 @@ static void read_error(const struct message_error *e, struct err *ret)
     err_set(ret, code, "refused: %s", e->text);
 }
 
+/* "Never" is what a server with a wrong clock, or one that was not yet upgraded, says to its
+ * whole fleet; so it is asked again, but seldom. */
 static void refused(struct client *c, const struct message_error *e)
 {
     struct err err = { 0 };
@@ -124,12 +123,10 @@ static void refused(struct client *c, const struct message_error *e)
     read_error(e, &err);
     if (c->state == UP && e->retry_ms > 0)
         rota_next(&c->rota); /* it is going; another may be there */
-    if (e->retry_ms < 0)
-        fall_back(c, &err, OFF, -1);
-    else if (e->retry_ms > 0)
-        fall_back(c, &err, WAITING, rota_told(e->retry_ms));
-    else
+    if (e->retry_ms == 0)
         fail(c, &err);
+    else
+        fall_back(c, &err, rota_told(e->retry_ms < 0 ? CLIENT_UNWANTED_MS : e->retry_ms));
 }
 
 static void unexpected(struct client *c, unsigned type)
@@ -441,7 +438,6 @@ static const struct {
     [JOINING]    = { unanswered,    answer_to_join },
     [GREETING]   = { unanswered,    answer_to_hello },
     [UP]         = { check_silence, session_message },
-    [OFF]        = { NULL,          NULL },
     /* clang-format on */
 };
 
@@ -513,7 +509,7 @@ int client_new(struct loop *loop, const struct client_settings *s, const struct 
     return 0;
 }
 
-/* What was forbidden for good was by a server that need not be among them any more. */
+/* Who was told to wait was told so by a server that need not be among them any more. */
 int client_set_servers(struct client *c, const char *const *servers, struct err *err)
 {
     struct err why = { 0 };

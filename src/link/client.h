@@ -33,6 +33,8 @@ struct client_settings {
     const char *agent_id;       /* to ask for when joining; "": the server makes one */
 };
 
+enum { CLIENT_UNWANTED_MS = 3600 * 1000 };
+
 struct client_owner {
     /* Fills in what only the agent knows: hostname, boot_id, digest ... Texts must
      * live until the next call.  Asked for a join too, which takes hostname and
@@ -41,8 +43,9 @@ struct client_owner {
     void (*on_up)(void *arg, const struct message_welcome *welcome);
     /* Pings included, and errors that are about another message of ours than hello. */
     void (*on_message)(void *arg, unsigned type, const void *message);
-    /* A session, or an attempt at one, has ended; the next is in again_ms (-1: never,
-     * because the server has forbidden it for good: a token that is not good, say). */
+    /* A session, or an attempt at one, has ended; the next is in again_ms: from
+     * CLIENT_UNWANTED_MS on the server has said that it will not do (by a token that is not
+     * good, say), and somebody should look. */
     void (*on_down)(void *arg, const struct err *why, int64_t again_ms);
     void (*on_joined)(void *arg, const char *agent_id); /* may be NULL */
 };

@@ -25,7 +25,7 @@ static const struct stream_limits plain_limits = {
 /* More than this does not wait for the end of the turn. */
 enum { TOGETHER_MAX = 16 * 1024 };
 
-enum { CLIENT_HANDSHAKE_MS = 20 * 1000 };
+enum { CLIENT_HANDSHAKE_MS = 40 * 1000 };
 
 struct conn {
     struct loop *loop;

@@ -204,7 +204,7 @@ static const struct field error_fields[] = {
     { "type", .type = FIELD_INT, AT(error, type), .doc = "of the frame that makes no sense" },
     { "code", .type = FIELD_INT, AT(error, code), .doc = "what is wrong" },
     { "text", .type = FIELD_STR, AT(error, text), .max = TEXT_MAX_BYTES, .doc = "for people" },
-    { "retry_ms", .type = FIELD_INT, AT(error, retry_ms), .doc = "try again after this time; -1: never" },
+    { "retry_ms", .type = FIELD_INT, AT(error, retry_ms), .doc = "try again after this time; -1: it will not do as it is" },
     { 0 },
 };
 const struct shape message_error_shape = { "error", sizeof(struct message_error), error_fields };

@@ -106,7 +106,7 @@ struct message_event_ref {
 struct message_error {
     int64_t type, code; /* of the message it is about; of model/code.h */
     const char *text;
-    int64_t retry_ms; /* try again after this time; -1: it will never do */
+    int64_t retry_ms; /* try again after this time; -1: it will not do as it is */
 };
 
 /* By type; NULL where there is none. */

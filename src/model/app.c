@@ -146,6 +146,7 @@ static const struct field token_line_fields[] = {
     { "app", .type = FIELD_STR, AT(token_line, app), .max = APP_CODE_MAX_BYTES, .doc = "who made it" },
     { "user", .type = FIELD_STR, AT(token_line, user), .max = NAME_MAX_BYTES, .doc = "in whose name" },
     { "note", .type = FIELD_STR, AT(token_line, note), .max = NAME_MAX_BYTES, .doc = "for people" },
+    { "revoked_s", .type = FIELD_INT, AT(token_line, revoked_s), .doc = "since 1970; 0: it was not revoked" },
     { 0 },
 };
 const struct shape token_line_shape = { "token_line", sizeof(struct token_line), token_line_fields };

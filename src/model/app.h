@@ -72,6 +72,7 @@ struct token_line {
     const char *id;
     int64_t cloud_id, biz_id, uses_left, created_s, expires_s;
     const char *app, *user, *note;
+    int64_t revoked_s;
 };
 
 struct token_page {

@@ -23,7 +23,8 @@ static const struct field address_fields[] = {
 static const struct shape address_shape = { "address", sizeof(struct host_address), address_fields, .bare = true };
 
 const struct enum_name host_state_names[] = {
-    { HOST_OFFLINE, "offline" }, { HOST_ONLINE, "online" }, { HOST_AWAITED, "expected" }, { 0 },
+    { HOST_OFFLINE, "offline" }, { HOST_ONLINE, "online" }, { HOST_AWAITED, "expected" },
+    { HOST_SILENT, "silent" }, { 0 },
 };
 
 static const struct field host_fields[] = {
@@ -39,9 +40,12 @@ static const struct field host_fields[] = {
     { "hostname", .type = FIELD_STR, AT(host_view, hostname), .max = NAME_MAX_BYTES, .doc = "what it calls itself" },
     { "version", .type = FIELD_STR, AT(host_view, version), .max = ID_MAX_BYTES, .doc = "of its agent" },
     { "state", .type = FIELD_ENUM, AT(host_view, state), .names = host_state_names, .flags = FIELD_BY_NAME,
-      .doc = "`online`, `offline`, or `expected`: what is said of it waits until it joins" },
+      .doc = "`online`, `offline`, `silent`: online, but its agent answers nothing; or `expected`: what is said of it "
+             "waits until it joins" },
     { "online", .type = FIELD_BOOL, AT(host_view, online), .doc = "its agent is connected" },
     { "since_s", .type = FIELD_INT, AT(host_view, since_s), .doc = "it has been so since, epoch seconds" },
+    { "silent_since_s", .type = FIELD_INT, AT(host_view, silent_since_s),
+      .doc = "it is connected, and nothing was heard of it since, epoch seconds; 0: it answers" },
     { "joined_s", .type = FIELD_INT, AT(host_view, joined_s), .doc = "known since" },
     { "processes", .type = FIELD_INT, AT(host_view, processes), .doc = "that we know on it and the app may see" },
     { "running", .type = FIELD_INT, AT(host_view, running), .doc = "of them, while it is online" },
@@ -97,7 +101,7 @@ static const struct field host_list_ask_fields[] = {
     { "cloud", "cloud_id", FIELD_INT, AT(host_list_ask, cloud_id), HAS(host_list_ask, has_cloud_id),
       .max = INT32_MAX, .doc = "only of this cloud area" },
     { "state", .type = FIELD_ENUM, AT(host_list_ask, state), HAS(host_list_ask, has_state), .names = host_state_names,
-      .flags = FIELD_BY_NAME, .doc = "only these: `online`, `offline`, `expected`" },
+      .flags = FIELD_BY_NAME, .doc = "only these: `online`, `offline`, `expected`, or `silent`, which are online, too" },
     { "text", .type = FIELD_STR, AT(host_list_ask, text), .max = TEXT_MAX, .check = rule_line,
       .doc = "only those that have it in an address, their name, agent id or note" },
     { "after", .type = FIELD_STR, AT(host_list_ask, after), .max = CURSOR_MAX_BYTES,
@@ -147,6 +151,7 @@ static const struct field status_fields[] = {
     { "uptime_s", .type = FIELD_INT, AT(status_view, uptime_s), .doc = "seconds since its start" },
     { "hosts", .type = FIELD_INT, AT(status_view, hosts), .doc = "that have joined and the app may see" },
     { "online", .type = FIELD_INT, AT(status_view, online), .doc = "of them connected" },
+    { "silent", .type = FIELD_INT, AT(status_view, silent), .doc = "of those, that answer nothing at the moment" },
     { "processes", .type = FIELD_INT, AT(status_view, processes), .doc = "known on them" },
     { "running", .type = FIELD_INT, AT(status_view, running), .doc = "of them, on hosts that are online" },
     { "hosted", .type = FIELD_INT, AT(status_view, hosted), .doc = "of them kept alive" },

@@ -7,7 +7,7 @@
 
 #include "model/view.h"
 
-enum host_state { HOST_OFFLINE, HOST_ONLINE, HOST_AWAITED };
+enum host_state { HOST_OFFLINE, HOST_ONLINE, HOST_AWAITED, HOST_SILENT };
 
 struct host_address {
     const char *text;
@@ -21,6 +21,7 @@ struct host_view {
     int64_t state; /* enum host_state */
     bool online;
     int64_t since_s, joined_s; /* since 1970: online or not, member */
+    int64_t silent_since_s;    /* online, and nothing was heard since; 0: it speaks */
     int64_t processes, running;
 };
 
@@ -74,7 +75,7 @@ struct host_remove_ask {
 /* GET /v1/status */
 struct status_view {
     const char *version;
-    int64_t uptime_s, hosts, online, processes, running, hosted, open_tasks;
+    int64_t uptime_s, hosts, online, silent, processes, running, hosted, open_tasks;
 };
 
 extern const struct enum_name host_state_names[], process_state_names[];

@@ -41,6 +41,8 @@ const struct shape *const model_shapes[] = {
     &business_set_page_shape,
     &business_set_view_shape,
     &business_view_shape,
+    &forget_ask_shape,
+    &forget_view_shape,
     &host_import_ask_shape,
     &host_import_view_shape,
     &host_list_ask_shape,

@@ -70,7 +70,7 @@ static const struct field target_fields[] = {
     { "ip", .type = FIELD_STR, AT(operation_target, ip), .max = ID_MAX_BYTES, .doc = "of the host; empty: not known" },
     { "online", .type = FIELD_BOOL, AT(operation_target, online), .doc = "its agent is connected" },
     { "code", .type = FIELD_INT, AT(operation_target, code),
-      .doc = "0: it would be asked for; else it would be refused with this" },
+      .doc = "0: it would be asked for, or was done; else it is refused with this" },
     { "text", .type = FIELD_STR, AT(operation_target, text), .max = TEXT_MAX_BYTES, .doc = "why" },
     { 0 },
 };
@@ -80,12 +80,32 @@ static const struct field operation_view_fields[] = {
     { "task_id", .type = FIELD_STR, AT(operation_view, task_id), .flags = FIELD_REQUIRED, .max = ID_MAX_BYTES,
       .doc = "to ask for the results; empty: a dry run" },
     { "items", .type = FIELD_INT, AT(operation_view, items), .doc = "targets it is for" },
+    { "deadline_ms", .type = FIELD_INT, AT(operation_view, deadline_ms), .flags = FIELD_OMIT_EMPTY,
+      .doc = "epoch milliseconds by which every target has ended at the latest" },
     { "dry_run", .type = FIELD_BOOL, AT(operation_view, dry_run), .flags = FIELD_OMIT_EMPTY, .doc = "nothing is done" },
     { "targets", .type = FIELD_LIST, AT(operation_view, targets), .flags = FIELD_OMIT_EMPTY, .max = TARGETS_MAX,
       .sub = &operation_target_shape, .doc = "of a dry run: what it is for" },
     { 0 },
 };
 const struct shape operation_view_shape = { "operation_view", sizeof(struct operation_view), operation_view_fields };
+
+static const struct field forget_fields[] = {
+    { "namespace", .type = FIELD_STR, AT(forget_ask, space), .flags = FIELD_REQUIRED, .min = 1,
+      .max = NAME_MAX_BYTES, .check = rule_space, .doc = "with `name`: which process" },
+    { "name", .type = FIELD_STR, AT(forget_ask, name), .flags = FIELD_REQUIRED, .min = 1, .max = NAME_MAX_BYTES,
+      .check = rule_line, .doc = "unique within its namespace on a host" },
+    { "hosts", .type = FIELD_LIST, AT(forget_ask, hosts), .flags = FIELD_REQUIRED, .min = 1, .max = TARGETS_MAX,
+      .sub = &host_shape, .doc = "agent ids, `cloud:ip`, or addresses of cloud area 0" },
+    { 0 },
+};
+const struct shape forget_ask_shape = { "forget_ask", sizeof(struct forget_ask), forget_fields };
+
+static const struct field forget_view_fields[] = {
+    { "targets", .type = FIELD_LIST, AT(forget_view, targets), .max = TARGETS_MAX, .sub = &operation_target_shape,
+      .doc = "one for each host, as it was named" },
+    { 0 },
+};
+const struct shape forget_view_shape = { "forget_view", sizeof(struct forget_view), forget_view_fields };
 
 static const struct field item_fields[] = {
     { "key", .type = FIELD_STR, AT(task_item_view, key), .max = PATH_MAX_BYTES, .doc = "as BlueKing's result APIs have it" },
@@ -119,7 +139,7 @@ static const struct field task_fields[] = {
     { "app", .type = FIELD_STR, AT(task_view, app), .max = ID_MAX_BYTES, .doc = "who asked for it" },
     { "user", .type = FIELD_STR, AT(task_view, user), .max = NAME_MAX_BYTES, .doc = "for whom" },
     { "created_ms", .type = FIELD_INT, AT(task_view, created_ms), .doc = "since 1970" },
-    { "deadline_ms", .type = FIELD_INT, AT(task_view, deadline_ms), .doc = "by then all has ended" },
+    { "deadline_ms", .type = FIELD_INT, AT(task_view, deadline_ms), .doc = "by then all has ended at the latest" },
     { "total", .type = FIELD_INT, AT(task_view, total), .doc = "items" },
     { "left", .type = FIELD_INT, AT(task_view, left), .doc = "that have not ended" },
     { "failed", .type = FIELD_INT, AT(task_view, failed), .doc = "that ended with a code other than 0" },

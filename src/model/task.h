@@ -32,8 +32,17 @@ struct operation_target { /* as task_item_view; code 0: it would be tried */
 struct operation_view {  /* its answer */
     const char *task_id; /* "": a dry run */
     int64_t items;
+    int64_t deadline_ms; /* since 1970: by then every target has ended; 0: a dry run */
     bool dry_run;
     struct list targets; /* struct operation_target, of a dry run */
+};
+
+struct forget_ask { /* POST /v1/processes/forget: it is hosted and known no more */
+    const char *space, *name;
+    struct list hosts; /* struct agent_ref, as above */
+};
+struct forget_view {
+    struct list targets; /* struct operation_target, as they were named; code 0: done */
 };
 
 struct task_item_view {
@@ -67,8 +76,7 @@ struct task_look {
     int64_t after, limit;
 };
 
-/* GET /v1/tasks, and one of its answer. */
-struct task_list_query {
+struct task_list_query { /* GET /v1/tasks, and one of its answer */
     const char *app;
     bool open, failed;
     int64_t since_s;
@@ -105,7 +113,8 @@ const char *proc_op_name(int64_t op); /* NULL: there is no such operation */
 bool proc_is_op(int64_t op);
 
 extern const struct shape operation_ask_shape, operation_view_shape, operation_target_shape,
-    task_item_view_shape, task_code_view_shape, task_view_shape, task_look_shape,
-    task_list_query_shape, task_line_shape, task_page_shape, task_ref_shape;
+    forget_ask_shape, forget_view_shape, task_item_view_shape, task_code_view_shape,
+    task_view_shape, task_look_shape, task_list_query_shape, task_line_shape, task_page_shape,
+    task_ref_shape;
 
 #endif

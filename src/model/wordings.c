@@ -388,7 +388,11 @@ const struct wording wordings[] = {
     { { "{0} is none of those that are allowed", "{0} 不在允许之列" } },
 
     /* ---- what happened on a host */
+    { { "item {0}: its spec {1} is not there", "第 {0} 项：其进程定义 {1} 不存在" } },
+    { { "item {0} is not there", "第 {0} 项不存在" } },
+    { { "spec {0} is not there", "进程定义 {0} 不存在" } },
     { { "the agent has not been connected for {0}; what runs there is not known, and runs on", "Agent 已断开 {0}；主机上的进程状态未知，仍在继续运行" } },
+    { { "the agent joined {0} ago and has not connected since: is it running there?", "Agent 于 {0} 前加入，此后从未连接：请检查该主机上的 Agent 是否在运行" } },
     { { "the agent is connected again, after {0}", "Agent 断开 {0} 后已恢复连接" } },
     { { "agent {0} is connected from {1} and answers: this one, from {2}, is a clone of it; remove agent.key and agent.pem on one of the two and join it anew", "Agent {0} 已从 {1} 连接且有应答：来自 {2} 的是它的克隆；请在其中一台上删除 agent.key 和 agent.pem 并重新加入" } },
     { { "ip: {0} in cloud area {1} is taken by host {2}, whose key is another one; if this machine replaces it, remove that host first, else join with another address", "ip：云区域 {1} 的 {0} 已被主机 {2} 占用，其密钥不同；若由本机替换，请先移除该主机，否则请以其他地址加入" } },

@@ -25,7 +25,7 @@ enum {
     WAITING_SOME = 64 * 1024,
     WAITING_ALL = 256 * 1024 * 1024,
     DRAIN_MS = 1000,
-    PARKED_MAX = 4000,
+    LINKS_MAX = 4000,
 };
 
 int64_t agents_wall_ms(const struct agents *a)
@@ -155,6 +155,10 @@ static void say_refused(struct agents *a)
             log_int("number", (int64_t)(a->counters.refused - a->refused_said)));
     a->refused_said = a->counters.refused;
     a->lines_left = LINES_MAX;
+    if (a->counters.connections + a->counters.parked >= a->links_max)
+        LOG(a->log, LOG_WARN, "no more agents can connect; raise ulimit -n, or have another server",
+            log_int("connections", a->counters.connections), log_int("in_line", a->counters.parked),
+            log_int("most", a->links_max));
 }
 
 static void on_tick(void *arg)
@@ -218,7 +222,7 @@ int agents_new(struct loop *loop, struct log *log, struct store *store, struct f
                           .fleet = fleet,
                           .events = events,
                           .ping_ms = s->ping_ms ? s->ping_ms : PING_MS,
-                          .parked_max = s->parked_max ? s->parked_max : PARKED_MAX };
+                          .links_max = s->links_max ? s->links_max : LINKS_MAX };
     a->node = xstrdup(s->node);
     a->tickets_path = xprintf("%s/tickets", s->dir);
     a->errands = errands_new(store);
@@ -349,23 +353,39 @@ static bool is_said_again(unsigned type)
 
 static bool is_full(struct peer *p)
 {
+    bool is;
+
     peer_weigh(p);
-    return p->waiting > WAITING_MAX ||
-           (p->waiting > WAITING_SOME && p->agents->counters.waiting > WAITING_ALL);
+    is = p->waiting > WAITING_MAX ||
+         (p->waiting > WAITING_SOME && p->agents->counters.waiting > WAITING_ALL);
+    p->agents->counters.held_back += is;
+    return is;
+}
+
+static struct peer *find_open(const struct agents *a, const char *agent, int64_t epoch)
+{
+    struct peer *p = map_find_str(&a->holders, agent);
+
+    return p && p->stage == PEER_OPEN && p->epoch == epoch ? p : NULL;
+}
+
+bool agents_is_full(void *agents, const char *agent, int64_t epoch)
+{
+    struct peer *p = find_open(agents, agent, epoch);
+
+    return p && is_full(p);
 }
 
 void agents_send(void *agents, const char *agent, int64_t epoch, unsigned type,
                  const struct shape *s, const void *message)
 {
     struct agents *a = agents;
-    struct peer *p = map_find_str(&a->holders, agent);
+    struct peer *p = find_open(a, agent, epoch);
 
-    if (!p || p->stage != PEER_OPEN || p->epoch != epoch)
+    if (!p)
         return;
-    if (is_said_again(type) && is_full(p)) {
-        a->counters.held_back++;
+    if (is_said_again(type) && is_full(p))
         return;
-    }
     conn_send(p->conn, type, s, message);
     peer_weigh(p);
 }

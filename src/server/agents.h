@@ -40,14 +40,14 @@ struct agents_settings {
     const char *listen; /* address of the link */
     const char *node;   /* the name of this server among several */
     int64_t ping_ms;    /* 0: 5000 */
-    int64_t parked_max; /* who wait in line, as bare sockets; 0: 4000 */
+    int64_t links_max;  /* connections, those included that wait in line as bare sockets; 0: 4000 */
     int64_t threads;    /* that do the work of sockets and TLS; 0: the loop's own */
 };
 
 /* Why a connection was turned away. */
 enum agents_reason {
     AGENTS_HANDSHAKE, /* it failed, or did not end */
-    AGENTS_CROWDED,   /* too many of its network who have not said who they are */
+    AGENTS_CROWDED,   /* no more may be connected, or it has stood in line for too long */
     AGENTS_SILENT,    /* it said nothing */
     AGENTS_BROKEN,    /* what it said made no sense, or it went before it had said it */
     AGENTS_INVALID,   /* these by the code that it was told */
@@ -94,6 +94,8 @@ void agents_free(struct agents *a); /* drops all connections; NULL is fine */
  * what its sender says again until it is taken, while much waits for the agent already. */
 void agents_send(void *agents, const char *agent, int64_t epoch, unsigned type,
                  const struct shape *s, const void *message);
+/* Another hand of theirs: so much waits for that session that a command would be dropped. */
+bool agents_is_full(void *agents, const char *agent, int64_t epoch);
 
 const char *agents_ca_fingerprint(const struct agents *a); /* for join tokens */
 const struct agents_counters *agents_counters(const struct agents *a);

@@ -38,7 +38,7 @@ struct agents {
     struct groups *groups;
     struct heartbeat *heartbeat; /* NULL until agents_set_heartbeat() */
     char *node, *tickets_path;
-    int64_t ping_ms, parked_max;
+    int64_t ping_ms, links_max;
     struct address at;
     struct ca *ca;
     struct tls *tls;

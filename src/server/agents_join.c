@@ -133,6 +133,8 @@ static bool check_look(struct peer *p, const struct join *j, const struct join_l
         bad = "the join token is not known: make a new one";
     else if (token->expires_ms <= agents_wall_ms(p->agents))
         bad = "the join token has expired: make a new one";
+    else if (token->revoked_ms)
+        bad = "the join token was revoked: make a new one";
     else if (token->uses_left <= 0 && !is_key_of(j, at))
         bad = "the join token is used up: make a new one";
     if (bad) {
@@ -183,6 +185,8 @@ static void on_stored(struct agents *a, struct peer *p, struct store_call *c, vo
 
     if (host) {
         fleet_put_host(a->fleet, host);
+        if (a->heartbeat)
+            heartbeat_on_joined(a->heartbeat, host->agent_id);
         a->counters.joined++;
         LOG(a->log, LOG_INFO, "an agent has joined", log_str("agent", host->agent_id),
             log_int("cloud_id", host->cloud_id), log_str("ip", host->ip),

@@ -14,7 +14,7 @@
 
 enum {
     NET_MAX = 400,         /* strangers of one network */
-    PARKED_MS = 18 * 1000, /* who has waited longer gives up soon */
+    PARKED_MS = 38 * 1000, /* who has waited longer gives up soon */
     FAILURES_MAX = 20,     /* of one network, in a row */
     FAILURE_MS = 3000,     /* one is forgiven in this time */
     NETS_MAX = 4096,       /* remembered only for their failures */
@@ -100,7 +100,7 @@ bool net_park(struct agents *a, struct net *n, int fd, const struct address *fro
 {
     struct parked *p;
 
-    if (a->counters.parked >= a->parked_max)
+    if (a->counters.connections + a->counters.parked >= a->links_max)
         return false;
     p = xalloc(sizeof(*p));
     *p = (struct parked){ .from = *from, .since_ms = loop_now_ms(a->loop), .fd = fd };

@@ -3,10 +3,11 @@
  * and where messages go.  See agents_in.h.
  *
  * Three things hold strangers back, so that a whole fleet that comes back at once is late
- * and not refused, and the API is served meanwhile.  Accepting is paced: above the rate, or
- * with too many hands being shaken, nobody is accepted and the kernel keeps who comes.
- * Handshakes wait for their slice of a turn (wire/pace.h).  And one network has some of the
- * strangers only; its others wait (agents_nets.c). */
+ * and not refused, and the API is served meanwhile.  Accepting is paced: above the rate nobody
+ * is accepted and the kernel keeps who comes.  With too many hands being shaken, in all or
+ * in one network, the others wait as bare sockets (agents_nets.c); not with the kernel, which
+ * forgets who comes when its queue is full, for seconds.  And handshakes wait for their slice
+ * of a turn (wire/pace.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +19,11 @@
 enum {
     SHAKING_MAX = 500,    /* at once */
     STRANGERS_MAX = 1000, /* those who shake hands included */
-    RATE = 4000,          /* accepts a second */
+    RATE = 10 * 1000,     /* accepts a second */
     BURST = 200,
     ONE = 1000, /* accept, in the unit of agents.credit */
     PACE_MS = 10,
-    BACK_RATE = 2000,      /* of those who were told to come back, a second */
+    BACK_RATE = 3000,      /* of those who were told to come back, a second */
     BACK_FIRST_MS = 100,   /* the first of them comes after this time, and later by a ms for */
     BACK_PER_MS = 4,       /* each so many: stopping and starting takes longer with more of them; */
     BACK_LATEST_MS = 3000, /* not later than this */
@@ -49,7 +50,6 @@ bool peers_have_room(const struct agents *a)
 void peers_pace(struct agents *a)
 {
     int64_t now_ms = loop_now_ms(a->loop);
-    bool full;
 
     if (!a->listener)
         return;
@@ -58,13 +58,12 @@ void peers_pace(struct agents *a)
     a->credit_ms = now_ms;
     if (a->credit > (int64_t)BURST * ONE)
         a->credit = (int64_t)BURST * ONE;
-    full = !peers_have_room(a);
-    if (full || a->credit < ONE)
-        listener_pause(a->listener);
-    else
+    if (a->credit >= ONE) {
         listener_resume(a->listener);
-    if (!full && a->credit < ONE)
-        timer_set(a->loop, &a->pace, PACE_MS); /* else somebody who leaves makes room */
+        return;
+    }
+    listener_pause(a->listener);
+    timer_set(a->loop, &a->pace, PACE_MS);
 }
 
 /* ---- one peer ---- */
@@ -385,7 +384,7 @@ static void on_accept(void *arg, int fd, const struct address *from)
 
     a->credit -= ONE;
     if (!net_park(a, n, fd, from)) {
-        err_set(&err, ERR_LIMIT, "too many from %s that have not said who they are", n->name);
+        err_set(&err, ERR_LIMIT, "as many are connected, or in line for it, as may be");
         refuse_socket(a, fd, n, &err);
     }
     peers_pace(a);

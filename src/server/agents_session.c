@@ -464,6 +464,10 @@ void session_on_message(struct peer *p, unsigned type, const void *message)
     const struct refusal invalid = { type, ERR_INVALID, -1 };
     struct agents *a = p->agents;
 
+    if (p->unheard) {
+        p->unheard = 0;
+        fleet_set_silent(a->fleet, p->cert.agent_id, 0);
+    }
     switch ((enum message_type)type) {
     case MESSAGE_PONG: on_pong(p, message); return;
     case MESSAGE_PROCESSES: on_processes(p, message); return;
@@ -507,12 +511,24 @@ static bool is_lost(struct peer *p)
     return p->unheard >= PINGS_MAX || p->stuck >= PINGS_MAX;
 }
 
+/* Who lets a ping go by until the next is due is told of as silent: it may be gone, and nobody
+ * knows yet. */
+static void note_silence(struct peer *p, const struct fleet_host *host)
+{
+    struct agents *a = p->agents;
+    int64_t silent_ms = loop_now_ms(a->loop) - conn_heard_ms(p->conn);
+
+    if (p->unheard || host->silent_ms)
+        fleet_set_silent(a->fleet, host->agent_id, p->unheard ? agents_wall_ms(a) - silent_ms : 0);
+}
+
 static void on_ping_due(struct peer *p)
 {
     const struct refusal unknown = { MESSAGE_HELLO, ERR_DENIED, UNKNOWN_RETRY_MS };
+    const struct fleet_host *host = find_host(p);
     struct agents *a = p->agents;
 
-    if (!find_host(p)) {
+    if (!host) {
         peer_deny(p, &unknown, "this host was removed");
         return;
     }
@@ -526,6 +542,7 @@ static void on_ping_due(struct peer *p)
         peer_free(p);
         return;
     }
+    note_silence(p, host);
     ping(p);
     timer_set(a->loop, &p->timer, a->ping_ms);
 }

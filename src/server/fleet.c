@@ -38,6 +38,7 @@ static void del_host(struct host *h)
     roll_sub(&f->all, &h->pub, 1);
     f->totals.hosts--;
     f->totals.online -= h->pub.epoch != 0;
+    f->totals.silent -= h->pub.silent_ms != 0;
     drop_names(f, h);
     arena_free(&h->texts);
     free(h->digest);
@@ -224,6 +225,23 @@ void fleet_set_facts(struct fleet *f, const char *agent_id, const struct fleet_f
         h->pub.facts = *facts;
 }
 
+static void set_silent(struct host *h, int64_t since_ms)
+{
+    int64_t more = (since_ms != 0) - (h->pub.silent_ms != 0);
+
+    h->fleet->totals.silent += more;
+    h->business->totals.silent += more;
+    h->pub.silent_ms = since_ms;
+}
+
+void fleet_set_silent(struct fleet *f, const char *agent_id, int64_t since_ms)
+{
+    struct host *h = host_find(f, agent_id);
+
+    if (h)
+        set_silent(h, since_ms);
+}
+
 /* Half a snapshot is of no use to another session. */
 void fleet_set_session(struct fleet *f, const char *agent_id, int64_t epoch, int64_t wall_ms)
 {
@@ -237,6 +255,7 @@ void fleet_set_session(struct fleet *f, const char *agent_id, int64_t epoch, int
     h->pub.epoch = epoch;
     procs_count(h, 1);
     h->pub.since_ms = wall_ms;
+    set_silent(h, 0);
     procs_drop_pages(h);
     registry_look(h);
 }

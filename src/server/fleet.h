@@ -60,6 +60,7 @@ struct fleet_host {
     const char *cert_fingerprint;
     int64_t epoch;      /* of its session; 0: it is not connected */
     int64_t since_ms;   /* wall time: it has been connected, or not */
+    int64_t silent_ms;  /* wall time: it is connected, and has said nothing since; 0: it speaks */
     const char *digest; /* of its processes, as it last said; "": not since our start */
     const struct fleet_proc *const *procs;
     size_t n_procs;
@@ -68,6 +69,7 @@ struct fleet_host {
 
 struct fleet_totals {
     int64_t hosts, online, procs, running, hosted; /* running: of those online */
+    int64_t silent;                                /* of those online */
 };
 
 struct fleet *fleet_new(struct loop *loop, struct log *log, struct store *store);
@@ -84,6 +86,12 @@ const struct fleet_proc *fleet_proc(const struct fleet_host *h, const char *spac
 const struct fleet_host *fleet_next(const struct fleet *f, const char *after);
 const struct fleet_totals *fleet_totals(const struct fleet *f);
 
+/* It has joined, and was never connected. */
+static inline bool fleet_is_new(const struct fleet_host *h)
+{
+    return !h->epoch && h->since_ms == h->joined_ms;
+}
+
 /* How many hosts are in a business; the next business that any is in, by number, 0: none. */
 size_t fleet_in_business(const struct fleet *f, int64_t biz_id);
 int64_t fleet_next_business(const struct fleet *f, int64_t after);
@@ -94,6 +102,7 @@ void fleet_put_host(struct fleet *f, const struct host_row *row);
 void fleet_del_host(struct fleet *f, const char *agent_id);
 void fleet_set_facts(struct fleet *f, const char *agent_id, const struct fleet_facts *facts);
 void fleet_set_session(struct fleet *f, const char *agent_id, int64_t epoch, int64_t wall_ms);
+void fleet_set_silent(struct fleet *f, const char *agent_id, int64_t since_ms); /* 0: it speaks */
 
 /* What an agent says of its processes: changes, or all of them page by page (what is
  * not among them is gone with the last page).  Fails with ERR_LIMIT where they would be

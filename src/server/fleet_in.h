@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/timers.h"
+#include "server/by_id.h"
 #include "server/errands.h"
 #include "server/fleet_index.h"
 #include "server/fleet_registry.h"
@@ -61,8 +62,7 @@ struct fleet {
     struct errands *errands;
     struct roll all; /* hosts, 1 each */
     struct map by_id, by_at, by_number, texts, spaces, shares;
-    struct business **businesses; /* by number */
-    size_t n_businesses, businesses_cap;
+    struct by_id businesses; /* of struct business */
     struct fleet_totals totals;
     TAILQ_HEAD(, host) dirty;
     struct timer flush;

@@ -12,7 +12,7 @@
 struct host;
 
 struct business {
-    int64_t id;
+    int64_t id;       /* first, for by_id.h */
     struct roll roll; /* its hosts, 1 each */
     struct fleet_totals totals;
 };

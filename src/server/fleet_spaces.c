@@ -93,6 +93,7 @@ static void add_hosts(struct fleet_totals *t, const struct fleet_totals *more)
 {
     t->hosts += more->hosts;
     t->online += more->online;
+    t->silent += more->silent;
 }
 
 static void count_businesses(const struct fleet *f, const struct fleet_part *part,

@@ -83,9 +83,9 @@ static size_t count_rolls(const struct fleet *f, const struct fleet_part *part)
     size_t businesses = part->has_businesses ? part->n_businesses : 1;
     size_t all = businesses * (part->has_spaces ? part->n_spaces : 1);
 
-    return all < f->shares.n + f->spaces.n + f->n_businesses + 1
+    return all < f->shares.n + f->spaces.n + f->businesses.n + 1
                ? all
-               : f->shares.n + f->spaces.n + f->n_businesses + 1;
+               : f->shares.n + f->spaces.n + f->businesses.n + 1;
 }
 
 void fleet_walk(struct fleet_walk *w, const struct fleet *f, const struct fleet_part *part,

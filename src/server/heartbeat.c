@@ -80,8 +80,12 @@ static void on_away(void *arg)
         return;
     }
     b->is_lost = true;
-    tell(h, host, EVENT_LOST, "the agent has not been connected for ",
-         "; what runs there is not known, and runs on");
+    if (fleet_is_new(host))
+        tell(h, host, EVENT_LOST, "the agent joined ",
+             " ago and has not connected since: is it running there?");
+    else
+        tell(h, host, EVENT_LOST, "the agent has not been connected for ",
+             "; what runs there is not known, and runs on");
 }
 
 /* ---- who comes and goes ---- */
@@ -117,6 +121,13 @@ void heartbeat_start(struct heartbeat *h, const struct list *lost)
         if (!b->is_lost)
             timer_set(h->loop, &b->timer, ms);
     }
+}
+
+/* One that has joined again is connected, or away and counted already. */
+void heartbeat_on_joined(struct heartbeat *h, const char *agent_id)
+{
+    if (!map_find_str(&h->beats, agent_id))
+        timer_set(h->loop, &get(h, agent_id)->timer, h->lost_ms);
 }
 
 /* Called before the fleet knows of the session: it still says since when it was away. */

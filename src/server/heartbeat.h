@@ -30,6 +30,7 @@ void heartbeat_free(struct heartbeat *h); /* nobody is lost by it; NULL is fine 
 /* All hosts of the fleet are away; `lost` (struct lost_row) is who was lost already. */
 void heartbeat_start(struct heartbeat *h, const struct list *lost);
 
+void heartbeat_on_joined(struct heartbeat *h, const char *agent_id); /* a session is to come */
 void heartbeat_on_session(struct heartbeat *h, const char *agent_id);
 void heartbeat_on_session_end(struct heartbeat *h, const char *agent_id);
 

@@ -10,6 +10,9 @@
 #include "server/hub_in.h"
 #include "server/hub_turns.h"
 
+/* Timers that go off in one turn of the loop: a large task's items are all due at once. */
+enum { RINGS = 256 };
+
 struct hub *hub_new(const struct hub_hands *hands, void *arg, int64_t now_ms)
 {
     struct hub *h = xalloc(sizeof(*h));
@@ -31,6 +34,15 @@ static void free_task(struct task *t)
     free(t);
 }
 
+static void free_agent(struct agent *a)
+{
+    timers_stop(&a->hub->timers, &a->away);
+    timers_stop(&a->hub->timers, &a->silence);
+    timers_stop(&a->hub->timers, &a->full);
+    free(a->id);
+    free(a);
+}
+
 void hub_free(struct hub *h)
 {
     struct map_entry *e;
@@ -39,17 +51,12 @@ void hub_free(struct hub *h)
         return;
     for (size_t at = 0; (e = map_next(&h->tasks, &at));)
         free_task(e->value);
-    for (size_t at = 0; (e = map_next(&h->agents, &at));) {
-        struct agent *a = e->value;
-
-        timers_stop(&h->timers, &a->away);
-        timers_stop(&h->timers, &a->silence);
-        free(a->id);
-        free(a);
-    }
+    for (size_t at = 0; (e = map_next(&h->agents, &at));)
+        free_agent(e->value);
     map_free(&h->tasks);
     map_free(&h->agents);
     map_free(&h->apps);
+    map_free(&h->waiting);
     timers_free(&h->timers);
     free(h);
 }
@@ -61,10 +68,25 @@ void hub_set_limits(struct hub *h, const struct hub_limits *limits)
 
 /* ---- agents */
 
+static int64_t window_end_ms(const struct hub *h)
+{
+    return h->started_ms + HUB_GRACE_MS;
+}
+
+/* What ends here is its until that is stored, so it is forgotten later: in the window after a
+ * start not at all, since those we have not heard of are waited for then. */
 static void on_away(void *arg)
 {
     struct agent *a = arg;
+    struct hub *h = a->hub;
     struct item *item, *next;
+
+    if (TAILQ_EMPTY(&a->open) && h->now_ms >= window_end_ms(h)) {
+        map_del_str(&h->agents, a->id);
+        free_agent(a);
+        return;
+    }
+    timers_set(&h->timers, &a->away, h->now_ms + HUB_OFFLINE_MS);
 
     a->is_away = true;
     for (item = TAILQ_FIRST(&a->open); item; item = next) {
@@ -78,7 +100,6 @@ static void on_away(void *arg)
 static struct agent *agent_of(struct hub *h, const char *id)
 {
     struct agent *a = map_find_str(&h->agents, id);
-    int64_t window_ms = h->started_ms + HUB_GRACE_MS - h->now_ms;
 
     if (a)
         return a;
@@ -89,9 +110,9 @@ static struct agent *agent_of(struct hub *h, const char *id)
     TAILQ_INIT(&a->lanes);
     timer_init(&a->away, on_away, a);
     timer_init(&a->silence, turns_on_silence, a);
-    a->is_away = window_ms <= 0;
-    if (!a->is_away)
-        timers_set(&h->timers, &a->away, h->now_ms + window_ms);
+    timer_init(&a->full, turns_on_room, a);
+    a->is_away = h->now_ms >= window_end_ms(h);
+    timers_set(&h->timers, &a->away, a->is_away ? h->now_ms + HUB_OFFLINE_MS : window_end_ms(h));
     map_put_str(&h->agents, a->id, a);
     return a;
 }
@@ -106,7 +127,7 @@ void hub_on_arrival(struct hub *h, const char *id, int64_t now_ms)
     if (a->epoch)
         return;
     a->is_away = false;
-    if (!a->away.place || a->away.due_ms < until_ms)
+    if (a->away.due_ms < until_ms)
         timers_set(&h->timers, &a->away, until_ms);
 }
 
@@ -149,7 +170,6 @@ void hub_on_session_end(struct hub *h, const char *id, int64_t epoch, int64_t no
 static void find_twin(struct item *item, struct map *firsts, struct buf *key, struct arena *a)
 {
     const struct hub_item *pub = item->pub;
-    const char *const texts[] = { pub->agent, pub->meta.space, pub->meta.name };
     struct item *first;
 
     if (!item->agent)
@@ -157,8 +177,7 @@ static void find_twin(struct item *item, struct map *firsts, struct buf *key, st
     buf_truncate(key, 0);
     buf_add(key, &pub->op, sizeof(pub->op));
     buf_add(key, &pub->spec, sizeof(pub->spec));
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        buf_add(key, texts[i], strlen(texts[i]) + 1);
+    buf_add(key, pub->agent, hub_item_key_len(pub));
     first = map_find(firsts, buf_data(key), key->len);
     if (!first) {
         map_put(firsts, arena_memdup(a, buf_data(key), key->len), key->len, item);
@@ -384,7 +403,7 @@ void hub_on_time(struct hub *h, int64_t now_ms)
     struct timer *t;
 
     h->now_ms = now_ms;
-    while ((t = timers_take(&h->timers, now_ms, seq)))
+    for (int i = 0; i < RINGS && (t = timers_take(&h->timers, now_ms, seq)); i++)
         t->fn(t->arg);
     turns_take(h, true);
 }
@@ -402,6 +421,11 @@ const struct hub_item *hub_find(const struct hub *h, const char *task, size_t *r
         return NULL;
     *ret_n = t->n;
     return t->shown;
+}
+
+bool hub_knows(const struct hub *h, const char *agent)
+{
+    return map_find_str(&h->agents, agent) != NULL;
 }
 
 void hub_forget(struct hub *h, const char *task)

@@ -36,7 +36,7 @@ enum { HUB_OFFLINE_MS = 10 * 1000, HUB_GRACE_MS = 30 * 1000 };
 /* Of what agents were sent.  An app that has nothing on the way may send one in any case. */
 enum { HUB_PER_AGENT = 8000, HUB_TOTAL = 4000 };
 struct hub_limits {
-    size_t per_agent; /* items that an agent has to do */
+    size_t per_agent; /* items that an agent has to do, or whose results are not stored */
     size_t total;     /* items that no agent has answered yet, neither that it has them nor more;
                        * of agents that are silent for a second none count */
 };
@@ -72,6 +72,9 @@ struct hub_hands {
                          const struct message_result *result);
     void (*send)(void *arg, const char *agent, int64_t epoch, unsigned type, const struct shape *s,
                  const void *message);
+    /* So much waits to be sent to it that commands and cancels would be dropped; they wait here
+     * then.  NULL: never. */
+    bool (*is_full)(void *arg, const char *agent, int64_t epoch);
 };
 
 struct hub *hub_new(const struct hub_hands *hands, void *arg, int64_t now_ms);
@@ -96,11 +99,14 @@ void hub_on_session_end(struct hub *h, const char *agent, int64_t epoch, int64_t
 void hub_on_message(struct hub *h, const char *agent, int64_t epoch, unsigned type,
                     const void *message, int64_t now_ms);
 void hub_on_time(struct hub *h, int64_t now_ms);
-/* The past: there is something to send, and hub_on_time() sends the next slice of it. */
+/* The past: there is something to do at once, and hub_on_time() does the next slice of it. */
 int64_t hub_next_ms(const struct hub *h);
 
 /* The task's items as they stand, n of them; NULL if it is not in memory, or not stored. */
 const struct hub_item *hub_find(const struct hub *h, const char *task, size_t *ret_n);
+
+/* It has a session, had one a moment ago, or something to do: of others nothing is kept. */
+bool hub_knows(const struct hub *h, const char *agent);
 
 /* Forgets a task that has ended; the store still knows it. */
 void hub_forget(struct hub *h, const char *task);

@@ -4,6 +4,18 @@
 
 #include <stdlib.h>
 
+static void keep_names(struct hub_item *item, struct arena *a)
+{
+    size_t agent = item->agent ? strlen(item->agent) + 1 : 0;
+    size_t space = strlen(item->meta.space) + 1, name = strlen(item->meta.name) + 1;
+    char *to = arena_alloc(a, agent + space + name);
+
+    if (agent)
+        item->agent = memcpy(to, item->agent, agent);
+    item->meta.space = memcpy(to + agent, item->meta.space, space);
+    item->meta.name = memcpy(to + agent + space, item->meta.name, name);
+}
+
 void hub_item_copy(struct hub_item *to, const struct hub_item *from, struct map *specs,
                    struct arena *a)
 {
@@ -17,10 +29,8 @@ void hub_item_copy(struct hub_item *to, const struct hub_item *from, struct map 
     *to = *from;
     to->spec = spec;
     to->key = arena_strdup(a, from->key);
-    to->agent = from->agent ? arena_strdup(a, from->agent) : NULL;
     to->text = arena_strdup(a, from->text ? from->text : "");
-    to->meta.space = arena_strdup(a, from->meta.space);
-    to->meta.name = arena_strdup(a, from->meta.name);
+    keep_names(to, a);
     to->meta.labels = (struct list){ 0 }; /* the store keeps them; an agent has no use for them */
     if (from->code != CODE_WAITING) {
         proc_view_keep(&to->view, a);

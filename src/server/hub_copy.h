@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* hub_copy.h - an item that the hub keeps, in an arena of its own.  Not for others. */
+/* hub_copy.h - an item that the hub keeps, in an arena of its own.  Not for others.
+ *
+ * Its agent, namespace and name stand one behind the other: so they are the key by which its
+ * process is found. */
 #ifndef SERVER_HUB_COPY_H
 #define SERVER_HUB_COPY_H
+
+#include <string.h>
 
 #include "base/map.h"
 #include "server/hub.h"
@@ -10,5 +15,10 @@
  * live as long as that map. */
 void hub_item_copy(struct hub_item *to, const struct hub_item *from, struct map *specs,
                    struct arena *a);
+
+static inline size_t hub_item_key_len(const struct hub_item *kept) /* the key is kept->agent */
+{
+    return (size_t)(kept->meta.name - kept->agent) + strlen(kept->meta.name);
+}
 
 #endif

@@ -15,6 +15,9 @@
 #include "base/timers.h"
 #include "server/hub.h"
 
+/* What was not sent, as too much waits for the agent, is tried again then. */
+enum { HELD_MS = 100 };
+
 enum item_state {
     ITEM_QUEUED,  /* for an agent that is not here, or not yet: it was never sent */
     ITEM_SENT,    /* and not known to be in its journal */
@@ -42,7 +45,8 @@ struct item {
     TAILQ_ENTRY(item) link; /* of the agent's open items */
     struct lane *lane;      /* it waits for its turn; and its place there */
     TAILQ_ENTRY(item) in_lane;
-    bool is_sent, is_unanswered; /* in this session; and nothing is heard of it */
+    struct item *before, *behind; /* then: a ring of all that wait for the same process */
+    bool is_sent, is_unanswered;  /* in this session; and nothing is heard of it */
 };
 
 struct task {
@@ -70,9 +74,9 @@ struct agent {
     TAILQ_HEAD(lanes, lane) lanes;
     size_t n_sent, unanswered; /* items on the way, in this session */
     struct share *shares;      /* of apps in those */
-    bool is_silent;
+    bool is_silent, is_full;   /* full: too much waits to be sent to it */
     int64_t heard_ms;
-    struct timer silence;
+    struct timer silence, full;
 };
 
 struct hub {
@@ -81,6 +85,7 @@ struct hub {
     int64_t now_ms, started_ms;
     struct timers timers;
     struct map tasks, agents, apps;
+    struct map waiting; /* the first item that waits for a process, by hub_copy.h's key */
     struct hub_limits limits;
     TAILQ_HEAD(, app) ready;
     size_t unanswered, slice; /* slice: what may still be sent in this turn of the loop, */
@@ -96,7 +101,7 @@ bool item_is_listed(const struct item *item); /* among the open ones of its agen
 
 /* From the moment it is stored: its deadline counts, and it is sent or ended. */
 void item_dispatch(struct item *item);
-void item_send(struct item *item);
+bool item_send(struct item *item);   /* false: it is held back */
 void item_cancel(struct item *item); /* its task is cancelled */
 
 const char *item_why_offline(const struct item *item); /* NULL: somebody may do it */

@@ -63,7 +63,7 @@ void item_end(struct item *item, const struct message_result *result)
 
     timers_stop(&h->timers, &item->resend);
     timers_stop(&h->timers, &item->deadline);
-    turns_drop(item);
+    turns_end(item);
     keep_result(item, result);
     store_result(item);
     item_end_twins(item);
@@ -110,6 +110,7 @@ void item_end_stored(struct item *item, const struct message_result *other)
 {
     if (other)
         keep_result(item, other);
+    turns_drop(item);
     show_result(item);
 }
 
@@ -141,19 +142,24 @@ static void send_command(struct item *item)
                    &message_command_shape, &m);
 }
 
-void item_send(struct item *item)
+bool item_send(struct item *item)
 {
     struct hub *h = item->task->hub;
+    bool is_held =
+        h->hands->is_full && h->hands->is_full(h->arg, item->agent->id, item->agent->epoch);
 
+    timers_set(&h->timers, &item->resend, h->now_ms + (is_held ? HELD_MS : RESEND_MS));
+    if (is_held)
+        return false;
     if (item->task->is_cancelled)
         send_cancel(item);
     else
         send_command(item);
-    timers_set(&h->timers, &item->resend, h->now_ms + RESEND_MS);
+    return true;
 }
 
 /* Whether the agent has begun what it was sent, only the agent knows.  Until it says so it is
- * asked again, like a command that was not taken. */
+ * asked again, like a command that was not taken.  Of many the agents are told slice by slice. */
 void item_cancel(struct item *item)
 {
     if (!item_is_open(item) || item->is_twin)
@@ -163,8 +169,10 @@ void item_cancel(struct item *item)
         return;
     }
     item->state = ITEM_SENT;
-    if (item->is_sent)
-        item_send(item);
+    if (item->is_sent && turns_spare(item->task->hub))
+        (void)item_send(item); /* held back, it is sent again */
+    else if (item->is_sent)
+        timers_set(&item->task->hub->timers, &item->resend, item->task->hub->now_ms);
     else if (item->agent->epoch && !item->lane)
         turns_add(item);
 }
@@ -174,7 +182,7 @@ static void on_resend(void *arg)
     struct item *item = arg;
 
     if (item_is_open(item) && item->state != ITEM_TAKEN && item->is_sent)
-        item_send(item);
+        (void)item_send(item); /* held back, it is sent again */
 }
 
 static void on_deadline(void *arg)

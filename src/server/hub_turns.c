@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "server/hub_copy.h"
 
 /* What goes to one agent at once is one write, so a turn is several items. */
 enum { SLICE = 256, TURN = 32, SILENT_MS = 1000 };
@@ -113,28 +114,72 @@ static bool may_send(const struct lane *lane)
 {
     const struct agent *a = lane->agent;
 
-    return a->epoch && !a->is_silent &&
+    return a->epoch && !a->is_silent && !a->is_full &&
            (a->n_sent < a->hub->limits.per_agent || !find_share(a, lane->task->app));
 }
 
 /* As many lanes as there is room for; the one of an app that has nothing on the way in any
- * case. */
-static void refill(struct agent *a)
+ * case, if there is such an app. */
+static void refill(struct agent *a, bool is_app_free)
 {
     struct lane *lane;
     size_t room;
 
-    if (!a->epoch || a->is_silent)
+    if (!a->epoch || a->is_silent || a->is_full)
         return;
     room = a->n_sent < a->hub->limits.per_agent ? a->hub->limits.per_agent - a->n_sent : 0;
     TAILQ_FOREACH(lane, &a->lanes, of_agent)
     {
+        if (!room && !is_app_free)
+            return; /* a thousand tasks may wait for one agent */
         if (room ? room-- : !find_share(a, lane->task->app))
             put_ready(lane);
     }
 }
 
 /* ---- what waits */
+
+/* Each comes behind those that were accepted before it: last, unless its task was stored after a
+ * later one. */
+static void join_ring(struct item *item)
+{
+    const struct hub_item *pub = item->pub;
+    struct map *waiting = &item->task->hub->waiting;
+    struct item *first = map_find(waiting, pub->agent, hub_item_key_len(pub));
+    struct item *last = first ? first->before : NULL;
+
+    while (last && last->task->seq > item->task->seq)
+        last = last == first ? NULL : last->before;
+    if (!last)
+        map_put(waiting, pub->agent, hub_item_key_len(pub), item);
+    if (!first) {
+        item->before = item->behind = item;
+        return;
+    }
+    item->before = last ? last : first->before;
+    item->behind = last ? last->behind : first;
+    item->before->behind = item->behind->before = item;
+}
+
+static struct item *first_of_process(const struct item *item)
+{
+    const struct hub_item *pub = item->pub;
+
+    return map_find(&item->task->hub->waiting, pub->agent, hub_item_key_len(pub));
+}
+
+static void leave_ring(struct item *item)
+{
+    struct map *waiting = &item->task->hub->waiting;
+    const struct hub_item *pub = item->pub, *next = item->behind->pub;
+
+    if (next == pub)
+        map_del(waiting, pub->agent, hub_item_key_len(pub));
+    else if (first_of_process(item) == item)
+        map_put(waiting, next->agent, hub_item_key_len(next), item->behind);
+    item->before->behind = item->behind;
+    item->behind->before = item->before;
+}
 
 /* A task's items for one agent come one after the other, so its lane is the last or none. */
 static struct lane *lane_of(struct item *item)
@@ -157,6 +202,7 @@ void turns_add(struct item *item)
 
     item->lane = lane;
     TAILQ_INSERT_TAIL(&lane->items, item, in_lane);
+    join_ring(item);
     if (may_send(lane))
         put_ready(lane);
 }
@@ -168,6 +214,7 @@ static void leave_lane(struct item *item)
     if (!lane)
         return;
     item->lane = NULL;
+    leave_ring(item);
     TAILQ_REMOVE(&lane->items, item, in_lane);
     if (!TAILQ_EMPTY(&lane->items))
         return;
@@ -240,15 +287,22 @@ static void count(struct item *item)
         timers_set(&h->timers, &a->silence, h->now_ms + SILENT_MS);
 }
 
+/* If it is held back it waits where it is, and so do those behind it. */
 static void send_now(struct item *item)
 {
+    struct agent *a = item->agent;
+
+    if (!item_send(item)) {
+        a->is_full = true;
+        timers_set(&a->hub->timers, &a->full, a->hub->now_ms + HELD_MS);
+        return;
+    }
     leave_lane(item);
     item->is_sent = true;
-    item->agent->n_sent++;
-    put_share(item->agent, item->task->app);
+    a->n_sent++;
+    put_share(a, item->task->app);
     if (item->state != ITEM_TAKEN) /* which it has said before, and need not again */
         count(item);
-    item_send(item);
 }
 
 void turns_drop(struct item *item)
@@ -257,12 +311,20 @@ void turns_drop(struct item *item)
         return;
     leave_lane(item);
     land(item);
-    refill(item->agent);
+    refill(item->agent, !find_share(item->agent, item->task->app));
 }
 
 void turns_answer(struct item *item)
 {
     uncount(item);
+}
+
+void turns_end(struct item *item)
+{
+    if (item->is_sent)
+        uncount(item);
+    else
+        turns_drop(item);
 }
 
 void turns_heard(struct agent *a)
@@ -271,7 +333,7 @@ void turns_heard(struct agent *a)
     if (!a->is_silent)
         return;
     a->is_silent = false;
-    refill(a);
+    refill(a, true);
 }
 
 void turns_on_silence(void *arg)
@@ -290,6 +352,14 @@ void turns_on_silence(void *arg)
     uncount(item);
 }
 
+void turns_on_room(void *arg)
+{
+    struct agent *a = arg;
+
+    a->is_full = false;
+    refill(a, true);
+}
+
 void turns_reset(struct agent *a)
 {
     struct item *item;
@@ -299,8 +369,9 @@ void turns_reset(struct agent *a)
         leave_lane(item);
         land(item);
     }
-    a->is_silent = false;
+    a->is_silent = a->is_full = false;
     timers_stop(&a->hub->timers, &a->silence);
+    timers_stop(&a->hub->timers, &a->full);
 }
 
 /* ---- turns */
@@ -344,39 +415,6 @@ static struct lane *next_lane(struct hub *h, struct app *app)
     return lane;
 }
 
-static bool is_same_process(const struct item *a, const struct item *b)
-{
-    return strcmp(a->pub->meta.name, b->pub->meta.name) == 0 &&
-           strcmp(a->pub->meta.space, b->pub->meta.space) == 0;
-}
-
-static struct item *find_process(const struct lane *lane, const struct item *like)
-{
-    struct item *item;
-
-    TAILQ_FOREACH(item, &lane->items, in_lane)
-    {
-        if (is_same_process(item, like))
-            break;
-    }
-    return item;
-}
-
-/* The first that waits for the same process, in any lane of the agent. */
-static struct item *first_of_process(const struct lane *mine)
-{
-    struct item *first = TAILQ_FIRST(&mine->items), *other;
-    const struct item *like = first;
-    const struct lane *lane;
-
-    TAILQ_FOREACH(lane, &mine->agent->lanes, of_agent)
-    {
-        if (lane->task->seq < first->task->seq && (other = find_process(lane, like)))
-            first = other;
-    }
-    return first;
-}
-
 /* Its last item may be the lane's last. */
 static void take_turn(struct hub *h, struct app *app)
 {
@@ -390,20 +428,31 @@ static void take_turn(struct hub *h, struct app *app)
             del_ready(lane); /* until there is room at its agent */
             return;
         }
-        item = first_of_process(lane);
+        item = first_of_process(TAILQ_FIRST(&lane->items));
         has_more = item->lane != lane || TAILQ_NEXT(item, in_lane);
         h->slice--;
         send_now(item);
     }
 }
 
+static void begin_slice(struct hub *h, bool is_next_turn)
+{
+    if (is_next_turn || h->slice_ms != h->now_ms)
+        h->slice = SLICE;
+    h->slice_ms = h->now_ms;
+}
+
+bool turns_spare(struct hub *h)
+{
+    begin_slice(h, false);
+    return h->slice && h->slice--;
+}
+
 void turns_take(struct hub *h, bool is_next_turn)
 {
     struct app *app;
 
-    if (is_next_turn || h->slice_ms != h->now_ms)
-        h->slice = SLICE;
-    h->slice_ms = h->now_ms;
+    begin_slice(h, is_next_turn);
     while (h->slice && (app = next_app(h)))
         take_turn(h, app);
 }

@@ -6,19 +6,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "server/by_id.h"
 #include "store/store_business.h"
 
 enum { KINDS = SCOPE_BIZ_SET + 1, PAGE = 1000 };
 
-/* One block of memory, name and businesses behind it. */
-struct kind {
-    struct scope **items; /* by id */
-    size_t n, cap;
-};
-
 struct scopes {
     const struct fleet *fleet;
-    struct kind kinds[KINDS];
+    struct by_id kinds[KINDS]; /* of struct scope, one block each: name and businesses behind it */
 };
 
 struct scopes *scopes_new(const struct fleet *fleet)
@@ -36,50 +31,21 @@ void scopes_free(struct scopes *s)
     for (size_t k = 0; k < KINDS; k++) {
         for (size_t i = 0; i < s->kinds[k].n; i++)
             free(s->kinds[k].items[i]);
-        free(s->kinds[k].items);
+        by_id_done(&s->kinds[k]);
     }
     free(s);
 }
 
 /* ---- finding */
 
-/* The place of the first whose id is not less. */
-static size_t place_of(const struct kind *k, int64_t id)
-{
-    size_t low = 0, high = k->n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (k->items[middle]->id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static bool is_at(const struct kind *k, size_t at, int64_t id)
-{
-    return at < k->n && k->items[at]->id == id;
-}
-
 const struct scope *scopes_find(const struct scopes *s, enum scope_kind kind, int64_t id)
 {
-    const struct kind *k = &s->kinds[kind];
-    size_t at = place_of(k, id);
-
-    return is_at(k, at, id) ? k->items[at] : NULL;
+    return by_id_find(&s->kinds[kind], id);
 }
 
 const struct scope *scopes_next(const struct scopes *s, enum scope_kind kind, int64_t after)
 {
-    const struct kind *k = &s->kinds[kind];
-    size_t at = place_of(k, after);
-
-    if (is_at(k, at, after))
-        at++;
-    return at < k->n ? k->items[at] : NULL;
+    return by_id_next(&s->kinds[kind], after);
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -97,7 +63,7 @@ static bool has_business(const struct scope *set, int64_t biz_id)
 
 const struct scope *scopes_set_with(const struct scopes *s, int64_t biz_id)
 {
-    const struct kind *k = &s->kinds[SCOPE_BIZ_SET];
+    const struct by_id *k = &s->kinds[SCOPE_BIZ_SET];
 
     for (size_t i = 0; i < k->n; i++) {
         if (has_business(k->items[i], biz_id))
@@ -145,34 +111,12 @@ static struct scope *copy(const struct scope *from)
 
 void scopes_put(struct scopes *s, enum scope_kind kind, const struct scope *scope)
 {
-    struct kind *k = &s->kinds[kind];
-    size_t at = place_of(k, scope->id);
-    struct scope *to = copy(scope);
-
-    if (is_at(k, at, scope->id)) {
-        free(k->items[at]);
-        k->items[at] = to;
-        return;
-    }
-    if (k->n == k->cap) {
-        k->cap = k->cap ? 2 * k->cap : 16;
-        k->items = xresize(k->items, k->cap * sizeof(struct scope *));
-    }
-    memmove(&k->items[at + 1], &k->items[at], (k->n - at) * sizeof(struct scope *));
-    k->items[at] = to;
-    k->n++;
+    free(by_id_put(&s->kinds[kind], copy(scope)));
 }
 
 void scopes_del(struct scopes *s, enum scope_kind kind, int64_t id)
 {
-    struct kind *k = &s->kinds[kind];
-    size_t at = place_of(k, id);
-
-    if (!is_at(k, at, id))
-        return;
-    free(k->items[at]);
-    k->n--;
-    memmove(&k->items[at], &k->items[at + 1], (k->n - at) * sizeof(struct scope *));
+    free(by_id_del(&s->kinds[kind], id));
 }
 
 /* ---- loading */

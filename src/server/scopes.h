@@ -17,7 +17,7 @@
 enum scope_kind { SCOPE_BIZ, SCOPE_BIZ_SET };
 
 struct scope {
-    int64_t id;
+    int64_t id; /* first, for by_id.h */
     const char *name;
     const int64_t *businesses; /* of a set, in order */
     size_t n_businesses;

@@ -85,7 +85,7 @@ static const struct field tasks_fields[] = {
 static const struct shape tasks_shape = { "tasks", sizeof(((struct server_settings *)0)->tasks), tasks_fields };
 
 static const struct field dispatch_fields[] = {
-    { "per_agent", .type = FIELD_INT, IN(dispatch, per_agent), .min = 1, .max = 1000 * 1000, .fallback = HUB_PER_AGENT,
+    { "per_agent", .type = FIELD_INT, IN(dispatch, per_agent), .min = 1, .max = HUB_PER_AGENT, .fallback = HUB_PER_AGENT,
       .doc = "most operations that one agent has to do at one time; the others wait here, within their deadlines" },
     { "total", .type = FIELD_INT, IN(dispatch, total), .min = 1, .max = 1000 * 1000, .fallback = HUB_TOTAL,
       .doc = "most that agents were sent and have not answered yet, neither that they have them nor with a result; those "

@@ -2,6 +2,8 @@
 /* task_claims.c - when an agent gets a session, all that waits for it in the store is
  * claimed for that session; commands flow when that is on the disk.  What is asked of
  * it meanwhile is born claimed, so there is no gap. */
+#include <stdlib.h>
+
 #include "server/task_in.h"
 
 enum { BATCH_MAX = 1024 };
@@ -39,6 +41,7 @@ static void put_back(struct batch *b)
             continue;
         p->is_claiming = true;
         TAILQ_INSERT_HEAD(&b->tasks->claiming, p, link);
+        hub_on_arrival(b->tasks->hub, p->id, loop_now_ms(b->tasks->loop)); /* it is not away */
     }
 }
 
@@ -76,6 +79,21 @@ static void on_claimed(void *arg, struct store_call *c)
         outbox_soon(t, &t->claims);
     results_unpark(t);
     tasks_wake(t);
+}
+
+void claims_forget(struct tasks *t)
+{
+    struct map_entry *e;
+
+    for (size_t at = 0; !t->claims.is_out && (e = map_next(&t->peers, &at));) {
+        struct peer *p = e->value;
+
+        if (p->epoch || p->is_claiming || hub_knows(t->hub, p->id))
+            continue;
+        map_del_str(&t->peers, p->id);
+        free(p->id);
+        free(p);
+    }
 }
 
 static struct batch *take_batch(struct tasks *t, struct arena *a)

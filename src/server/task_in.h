@@ -6,7 +6,8 @@
  *   task_results.c  results on their way to the store
  *   task_claims.c   sessions: which of them the store knows an item to be claimed for
  *   task_cancel.c   tasks that somebody wants no more
- *   task_load.c     what the store has: at start, and of tasks that are not in memory */
+ *   task_load.c     what the store has at start, and what it need not have any more
+ *   task_read.c     what is shown of a task */
 #ifndef SERVER_TASK_IN_H
 #define SERVER_TASK_IN_H
 
@@ -40,7 +41,7 @@ struct tasks {
     TAILQ_HEAD(, peer) claiming;
     struct store_call *creating; /* while the hub is asked to operate, */
     struct live *cancelling;     /* and to cancel */
-    struct timer wake, prune;
+    struct timer wake, prune, forget;
     int64_t counter, n_open;
     struct task_counts counts;
     TAILQ_HEAD(, live) ended;          /* the oldest first */
@@ -69,13 +70,13 @@ void results_unpark(void *tasks);
 /* task_claims.c */
 void claims_put(struct tasks *t, struct peer *p);
 void claims_flush(void *tasks);
+void claims_forget(struct tasks *t); /* agents that the hub does not know any more */
 
 /* task_cancel.c */
 void cancel_item_ends(struct live_item *item);   /* the hub has ended it */
 void cancel_item_stored(struct live_item *item); /* that is stored */
 
 /* task_load.c */
-void task_read_old(struct tasks *t, const char *id, task_read_fn *fn, void *arg);
 void task_prune(void *tasks);
 
 #endif

@@ -62,8 +62,9 @@ struct live {
     TAILQ_ENTRY(live) waits;   /* among the tasks that have such */
     struct waiter *waiters;
     struct err *failure; /* it could not even be submitted */
-    struct timer tell, forget;
-    TAILQ_ENTRY(live) ended; /* if is_ended: of those that have */
+    struct timer tell;
+    int64_t ended_ms;        /* if is_ended; on the loop's clock */
+    TAILQ_ENTRY(live) ended; /* likewise: of those that have */
     char digest[DIGEST_TEXT_SIZE];
     bool is_ended;
     bool is_overtaken; /* by another operation on one of its processes, or cancelled */

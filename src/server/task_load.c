@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* task_load.c - what the store has of tasks: the open ones at start, old ones when
- * somebody asks, and those that nobody will ask for any more. */
+/* task_load.c - what the store has of tasks: the open ones at start, and those that nobody will
+ * ask for any more. */
 #include "base/mem.h"
 #include "server/task_in.h"
 #include "server/task_join.h"
 #include "server/task_rows.h"
 
-/* A task is read in one piece, so that what is shown of it is one state; its size has
- * a limit where it is made. */
-enum { OPEN_PAGE = 100, ITEMS_ALL = 1 << 20 };
+enum { OPEN_PAGE = 100 };
 
 /* Small steps, with time for others in between: 10,000 rows a second at most. */
 enum { PRUNE_MS = 60 * 1000, PRUNE_AGAIN_MS = 50, PRUNE_ROWS = 500 };
@@ -21,27 +19,10 @@ static int read_specs(const struct list *rows, struct arena *a, struct proc_spec
     struct proc_spec *specs = arena_alloc(a, rows->n * sizeof(*specs));
 
     for (size_t i = 0; i < rows->n; i++) {
-        if (row[i].n != (int64_t)i)
-            return err_set(err, ERR_MALFORMED, "spec %zu is not there", i);
         if (task_rows_spec(&row[i], a, &specs[i], err))
             return -1;
     }
     *ret = specs;
-    return 0;
-}
-
-/* Specs and items have the numbers of their places: we gave them. */
-static int check_items(const struct task_read_got *got, struct err *err)
-{
-    const struct task_item_row *row = got->items.items;
-
-    for (size_t i = 0; i < got->items.n; i++) {
-        if (row[i].n != (int64_t)i)
-            return err_set(err, ERR_MALFORMED, "item %zu is not there", i);
-        if (row[i].spec_n < 0 || (size_t)row[i].spec_n >= got->specs.n)
-            return err_set(err, ERR_MALFORMED, "item %zu: its spec %lld is not there", i,
-                           (long long)row[i].spec_n);
-    }
     return 0;
 }
 
@@ -96,7 +77,7 @@ static int load_task(struct tasks *t, const struct task_read_got *got, struct ar
     struct proc_spec *specs = NULL;
     struct live *live;
 
-    if (read_specs(&got->specs, a, &specs, err) || check_items(got, err))
+    if (task_rows_check(got, err) || read_specs(&got->specs, a, &specs, err))
         return -1;
     live = live_new(t, task, got->items.n);
     live->task_no = task->task_no;
@@ -117,7 +98,7 @@ static int load_task(struct tasks *t, const struct task_read_got *got, struct ar
 
 static int load_one(struct tasks *t, const struct task_row *task, struct err *err)
 {
-    struct task_read_ask ask = { task->id, -1, ITEMS_ALL };
+    struct task_read_ask ask = { task->id, -1, TASK_ITEMS_MAX };
     struct task_read_got got = { 0 };
     struct arena a = { 0 };
     int result = store_sync(t->store, &store_task_read, &ask, &a, &got, err);
@@ -157,100 +138,6 @@ int tasks_load(struct tasks *t, struct err *err)
     return 0;
 }
 
-/* ---- Old ones. */
-
-struct read_old {
-    task_read_fn *fn;
-    void *arg;
-    struct task_read_ask ask;
-};
-
-static void fill_item(const struct task_item_row *row, const struct proc_spec *spec,
-                      struct arena *a, struct task_item *ret)
-{
-    bool is_done = row->state == STORE_ITEM_DONE;
-
-    *ret = (struct task_item){
-        .agent = row->agent_id,
-        .key = row->key,
-        .op = row->op,
-        .space = row->space,
-        .name = row->name,
-        .code = is_done ? row->code : CODE_WAITING,
-        .text = is_done ? row->message : "",
-        .done_ms = is_done ? row->done_ms : 0,
-        .setup_path = spec->identity.setup_path,
-        .proc_name = spec->identity.proc_name,
-        .func_id = spec->extra.job.func_id,
-        .instance_id = spec->extra.job.instance_id,
-    };
-    task_view_read(row, a, &ret->view);
-}
-
-static int fill_info(const struct task_read_got *got, struct arena *a, struct task_info *ret,
-                     struct err *err)
-{
-    const struct task_row *task = got->tasks.items;
-    const struct task_item_row *rows = got->items.items;
-    struct task_item *items = arena_alloc(a, got->items.n * sizeof(*items));
-    struct proc_spec *specs = NULL;
-
-    if (read_specs(&got->specs, a, &specs, err) || check_items(got, err))
-        return -1;
-    for (size_t i = 0; i < got->items.n; i++)
-        fill_item(&rows[i], &specs[rows[i].spec_n], a, &items[i]);
-    *ret = (struct task_info){
-        .id = task->id,
-        .app = task->app,
-        .user = task->user,
-        .form = task->form,
-        .created_ms = task->created_ms,
-        .deadline_ms = task->deadline_ms,
-        .items = items,
-        .n = got->items.n,
-        .n_left = (size_t)task->n_left,
-        .cancelled_ms = task->cancelled_ms,
-        .idempotent = task->idempotent,
-    };
-    return 0;
-}
-
-static void on_old(void *arg, struct store_call *c)
-{
-    struct read_old *old = arg;
-    const struct task_read_got *got = c->out;
-    struct task_info info;
-    struct err err;
-
-    if (c->failed)
-        old->fn(old->arg, NULL, &c->err);
-    else if (got->tasks.n == 0) {
-        err_set(&err, CODE_NO_TASK, "task %s: no such task, or it has expired", old->ask.id);
-        old->fn(old->arg, NULL, &err);
-    } else if (fill_info(got, &c->arena, &info, &err)) {
-        err_wrap(&err, "task %s", old->ask.id);
-        old->fn(old->arg, NULL, &err);
-    } else {
-        old->fn(old->arg, &info, NULL);
-    }
-    store_call_free(c);
-}
-
-void task_read_old(struct tasks *t, const char *id, task_read_fn *fn, void *arg)
-{
-    struct store_call *c = store_call_new(&store_task_read, on_old, NULL);
-    struct read_old *old = arena_alloc(&c->arena, sizeof(*old));
-    struct err err;
-
-    *old = (struct read_old){ fn, arg, { arena_strdup(&c->arena, id), -1, ITEMS_ALL } };
-    c->in = &old->ask;
-    c->arg = old;
-    if (errands_submit(t->errands, c, &err) == 0)
-        return;
-    store_call_free(c);
-    fn(arg, NULL, &err);
-}
-
 /* ---- Forgotten ones. */
 
 static void on_pruned(void *arg, struct store_call *c)
@@ -260,6 +147,8 @@ static void on_pruned(void *arg, struct store_call *c)
 
     if (c->failed)
         LOG(t->log, LOG_WARN, "old tasks are not removed", log_err(&c->err));
+    if (c->failed || !got->more)
+        claims_forget(t); /* now and then, like this */
     timer_set(t->loop, &t->prune, !c->failed && got->more ? PRUNE_AGAIN_MS : PRUNE_MS);
     store_call_free(c);
 }

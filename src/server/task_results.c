@@ -58,11 +58,6 @@ void results_unpark(void *arg)
 
 /* ---- What the store has of one item. */
 
-struct look {
-    struct live_item *item;
-    struct task_read_ask ask;
-};
-
 static void log_unknown(const struct live_item *item)
 {
     LOG(item->task->tasks->log, LOG_ERROR, "the store does not know a task that runs",
@@ -103,13 +98,13 @@ static void learn_claim(struct live_item *item, const struct task_item_row *row)
 
 static void on_looked(void *arg, struct store_call *c)
 {
-    struct live_item *item = ((struct look *)arg)->item;
-    const struct task_read_got *got = c->out;
-    const struct task_item_row *row = got->items.items;
+    struct live_item *item = arg;
+    const struct list *rows = c->out;
+    const struct task_item_row *row = rows->items;
 
     if (c->failed) {
         park(item);
-    } else if (got->items.n == 0 || row->n != item->n) {
+    } else if (rows->n == 0) {
         log_unknown(item);
         live_item_stored(item, NULL);
     } else if (row->state == STORE_ITEM_DONE) {
@@ -123,14 +118,12 @@ static void on_looked(void *arg, struct store_call *c)
 
 static void look_up(struct live_item *item)
 {
-    struct store_call *c = store_call_new(&store_task_read, on_looked, NULL);
-    struct look *look = arena_alloc(&c->arena, sizeof(*look));
+    struct store_call *c = store_call_new(&store_item_find, on_looked, item);
+    struct item_ref *ref = arena_alloc(&c->arena, sizeof(*ref));
     struct err err;
 
-    look->item = item;
-    look->ask = (struct task_read_ask){ arena_strdup(&c->arena, item->task->id), item->n - 1, 1 };
-    c->in = &look->ask;
-    c->arg = look;
+    *ref = (struct item_ref){ item->task->task_no, item->n };
+    c->in = ref;
     if (errands_submit(item->task->tasks->errands, c, &err)) {
         store_call_free(c);
         park(item);

@@ -83,6 +83,25 @@ void task_view_read(const struct task_item_row *row, struct arena *a, struct pro
         name_view(row->space, row->name, ret);
 }
 
+int task_rows_check(const struct task_read_got *got, struct err *err)
+{
+    const struct task_spec_row *spec = got->specs.items;
+    const struct task_item_row *row = got->items.items;
+
+    for (size_t i = 0; i < got->specs.n; i++) {
+        if (spec[i].n != (int64_t)i)
+            return err_set(err, ERR_MALFORMED, "spec %zu is not there", i);
+    }
+    for (size_t i = 0; i < got->items.n; i++) {
+        if (row[i].n != (int64_t)i)
+            return err_set(err, ERR_MALFORMED, "item %zu is not there", i);
+        if (row[i].spec_n < 0 || (size_t)row[i].spec_n >= got->specs.n)
+            return err_set(err, ERR_MALFORMED, "item %zu: its spec %lld is not there", i,
+                           (long long)row[i].spec_n);
+    }
+    return 0;
+}
+
 int task_rows_spec(const struct task_spec_row *row, struct arena *a, struct proc_spec *ret,
                    struct err *err)
 {

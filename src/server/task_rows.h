@@ -8,6 +8,10 @@
 #include "server/tasks.h"
 #include "store/store_tasks.h"
 
+/* A task is read in one piece, so that what is shown of it is one state; its size has a limit
+ * where it is made. */
+enum { TASK_ITEMS_MAX = 1 << 20 };
+
 /* The rows are copies in the arena, all but the task's id, and each item is queued; the
  * items, as many as there are targets, point to what the ask points to. */
 void task_rows_of(const struct task_ask *ask, int64_t wall_ms, int64_t now_ms, struct arena *a,
@@ -21,6 +25,9 @@ void task_rows_end(struct task_item_row *row, const struct hub_item *item, int64
 int task_rows_spec(const struct task_spec_row *row, struct arena *a, struct proc_spec *ret,
                    struct err *err);
 struct list *task_rows_labels(const struct list *specs, struct arena *a); /* of each, proc_label */
+
+/* What was read has all that it names: specs and items have the numbers of their places. */
+int task_rows_check(const struct task_read_got *got, struct err *err);
 
 /* What an item's `content` is; one that can not be read is as good as none. */
 const char *task_view_json(const struct proc_view *view, struct arena *a);

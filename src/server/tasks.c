@@ -79,7 +79,6 @@ static void free_live(struct live *live)
 
     join_drop(live);
     timer_stop(t->loop, &live->tell);
-    timer_stop(t->loop, &live->forget);
     free(live->failure);
     arena_free(&live->arena);
     free(live);
@@ -103,17 +102,34 @@ static void drop_live(struct live *live)
     free_live(live);
 }
 
-/* The store has it; tasks_read() looks there from now on. */
+static void set_forget(struct tasks *t, int64_t least_ms)
+{
+    const struct live *oldest = TAILQ_FIRST(&t->ended);
+    int64_t in_ms;
+
+    if (!oldest)
+        return;
+    in_ms = oldest->ended_ms + FORGET_MS - loop_now_ms(t->loop);
+    if (t->n_items_ended > t->ended_max || in_ms < least_ms)
+        in_ms = least_ms;
+    timer_set(t->loop, &t->forget, in_ms);
+}
+
+/* The store has those that are old or too many; tasks_read() looks there from now on. */
 static void on_forget(void *arg)
 {
-    struct live *live = arg;
+    struct tasks *t = arg;
+    int64_t old_ms = loop_now_ms(t->loop) - FORGET_MS;
+    struct live *live = TAILQ_FIRST(&t->ended), *next;
 
-    if (live->is_cancel_out) {
-        timer_set(live->tasks->loop, &live->forget, FORGET_MS);
-        return;
+    for (; live && (live->ended_ms <= old_ms || t->n_items_ended > t->ended_max); live = next) {
+        next = TAILQ_NEXT(live, ended);
+        if (live->is_cancel_out)
+            continue; /* not before that is back */
+        hub_forget(t->hub, live->id);
+        drop_live(live);
     }
-    hub_forget(live->tasks->hub, live->id);
-    drop_live(live);
+    set_forget(t, RETRY_MS);
 }
 
 static void tell_all(struct live *live, const struct err *failure)
@@ -175,7 +191,6 @@ struct live *live_new(struct tasks *t, const struct task_row *row, size_t n)
     }
     TAILQ_INIT(&live->waiting);
     timer_init(&live->tell, on_tell, live);
-    timer_init(&live->forget, on_forget, live);
     map_put_str(&t->by_id, live->id, live);
     t->n_open++;
     t->n_items += n;
@@ -187,22 +202,14 @@ struct live *live_new(struct tasks *t, const struct task_row *row, size_t n)
 static void end_live(struct live *live)
 {
     struct tasks *t = live->tasks;
-    size_t over;
 
     live->is_ended = true;
+    live->ended_ms = loop_now_ms(t->loop);
     t->n_open--;
     join_drop(live);
     TAILQ_INSERT_TAIL(&t->ended, live, ended);
     t->n_items_ended += live->n;
-    timer_set(t->loop, &live->forget, FORGET_MS);
-    over = t->n_items_ended;
-    TAILQ_FOREACH(live, &t->ended, ended)
-    {
-        if (over <= t->ended_max)
-            return;
-        over -= live->n;
-        timer_set(t->loop, &live->forget, 0);
-    }
+    set_forget(t, 0);
 }
 
 static void note_spec(const struct live_item *item, const struct hub_item *pub)
@@ -276,7 +283,15 @@ static void hand_send(void *arg, const char *agent, int64_t epoch, unsigned type
     t->hands->send(t->arg, agent, epoch, type, s, message);
 }
 
-static const struct hub_hands hub_hands = { hand_store_task, hand_store_result, hand_send };
+static bool hand_is_full(void *arg, const char *agent, int64_t epoch)
+{
+    struct tasks *t = arg;
+
+    return t->hands->is_full && t->hands->is_full(t->arg, agent, epoch);
+}
+
+static const struct hub_hands hub_hands = { hand_store_task, hand_store_result, hand_send,
+                                            hand_is_full };
 
 /* ---- Life. */
 
@@ -305,6 +320,7 @@ struct tasks *tasks_new(struct loop *loop, struct log *log, struct store *store,
     timer_init(&t->unpark, results_unpark, t);
     timer_init(&t->wake, on_wake, t);
     timer_init(&t->prune, task_prune, t);
+    timer_init(&t->forget, on_forget, t);
     timer_set(loop, &t->prune, PRUNE_FIRST_MS);
     return t;
 }
@@ -327,6 +343,7 @@ static void stop_timers(struct tasks *t)
     timer_stop(t->loop, &t->unpark);
     timer_stop(t->loop, &t->wake);
     timer_stop(t->loop, &t->prune);
+    timer_stop(t->loop, &t->forget);
 }
 
 void tasks_free(struct tasks *t)
@@ -479,63 +496,11 @@ void tasks_operate(struct tasks *t, const struct task_ask *ask, task_accepted_fn
     wait_for(live, fn, arg);
 }
 
-/* ---- Reading. */
-
-static void fill_item(const struct hub_item *from, const struct live_item *item,
-                      struct task_item *ret)
-{
-    *ret = (struct task_item){
-        .agent = from->agent ? from->agent : "",
-        .key = from->key,
-        .op = from->op,
-        .space = from->meta.space,
-        .name = from->meta.name,
-        .code = from->code,
-        .text = from->text,
-        .view = from->view,
-        .done_ms = from->code == CODE_WAITING ? 0 : item->done_ms,
-        .setup_path = from->spec->identity.setup_path,
-        .proc_name = from->spec->identity.proc_name,
-        .func_id = from->spec->extra.job.func_id,
-        .instance_id = from->spec->extra.job.instance_id,
-    };
-}
-
-static void read_live(const struct live *live, const struct hub_item *from, task_read_fn *fn,
-                      void *arg)
-{
-    struct arena a = { 0 };
-    struct task_item *items = arena_alloc(&a, live->n * sizeof(*items));
-    const struct task_info info = {
-        .id = live->id,
-        .app = live->app,
-        .user = live->user,
-        .form = live->form,
-        .created_ms = live->created_ms,
-        .deadline_ms = live->deadline_ms,
-        .items = items,
-        .n = live->n,
-        .n_left = live->left,
-        .cancelled_ms = live->cancelled_ms,
-        .idempotent = live->idempotent,
-    };
-
-    for (size_t i = 0; i < live->n; i++)
-        fill_item(&from[i], &live->items[i], &items[i]);
-    fn(arg, &info, NULL);
-    arena_free(&a);
-}
-
-void tasks_read(struct tasks *t, const char *id, task_read_fn *fn, void *arg)
+int64_t tasks_deadline_ms(const struct tasks *t, const char *id)
 {
     const struct live *live = map_find_str(&t->by_id, id);
-    size_t n;
-    const struct hub_item *items = live ? hub_find(t->hub, id, &n) : NULL;
 
-    if (items)
-        read_live(live, items, fn, arg);
-    else
-        task_read_old(t, id, fn, arg);
+    return live ? live->deadline_ms : 0;
 }
 
 /* ---- Agents. */

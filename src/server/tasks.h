@@ -27,6 +27,7 @@
 #include "model/code.h"
 #include "server/fleet.h"
 #include "server/retention.h"
+#include "server/task_info.h"
 
 struct hub_limits;
 struct tasks;
@@ -53,33 +54,11 @@ struct task_ask {
     const char *request_key; /* store_requests.h; NULL or "": none */
 };
 
-/* One target as it stands. */
-struct task_item {
-    const char *agent; /* "": none */
-    const char *key;
-    int64_t op;
-    const char *space, *name;
-    int64_t code; /* CODE_WAITING until it has ended */
-    const char *text;
-    struct proc_view view; /* the process afterwards; of what never ran: its name, and
-                            * whether it is hosted, if that is known */
-    int64_t done_ms;       /* wall time; 0: not yet */
-    const char *setup_path, *proc_name, *func_id, *instance_id; /* of its spec */
-};
-
-struct task_info {
-    const char *id, *app, *user;
-    int64_t form, created_ms, deadline_ms;
-    const struct task_item *items;
-    size_t n, n_left;
-    int64_t cancelled_ms; /* 0: it was not */
-    bool idempotent;
-};
-
 struct tasks_hands {
     /* To the session of that epoch, or to nobody. */
     void (*send)(void *arg, const char *agent, int64_t epoch, unsigned type, const struct shape *s,
                  const void *message);
+    bool (*is_full)(void *arg, const char *agent, int64_t epoch); /* as struct hub_hands has it */
 };
 
 struct tasks *tasks_new(struct loop *loop, struct log *log, struct store *store,
@@ -114,6 +93,7 @@ void tasks_on_session_end(struct tasks *t, const char *agent, int64_t epoch);
 void tasks_on_message(struct tasks *t, const char *agent, int64_t epoch, unsigned type,
                       const void *message);
 
-int64_t tasks_open(const struct tasks *t); /* how many have not ended */
+int64_t tasks_open(const struct tasks *t);                        /* how many have not ended */
+int64_t tasks_deadline_ms(const struct tasks *t, const char *id); /* of one in memory; else 0 */
 
 #endif

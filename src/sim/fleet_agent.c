@@ -6,11 +6,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/mem.h"
 #include "base/sys.h"
 #include "link/group.h"
 #include "link/output.h"
+#include "link/pong.h"
 
 enum { PAGE = 100, LIE_MS = 200, SECOND_MS = 1000 };
 
@@ -279,7 +281,7 @@ static void on_down(void *arg, const struct err *why, int64_t again_ms)
         c->refused++;
     a->world->last_error = *why;
     set_up(a, false);
-    if (again_ms < 0)
+    if (again_ms >= CLIENT_UNWANTED_MS)
         settle(a);
 }
 
@@ -299,11 +301,31 @@ static void on_joined(void *arg, const char *agent_id)
     client_free(client);
 }
 
+/* Of memory and processor time each has its part of what the process uses. */
+static void fill_figures(const struct fleet_agent *a, struct message_figures *to)
+{
+    struct rusage use;
+
+    if (getrusage(RUSAGE_SELF, &use) == 0) {
+        to->rss_bytes = use.ru_maxrss * 1024 / a->world->counts.agents;
+        to->cpu_ms = ((use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000 +
+                      (use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1000) /
+                     a->world->counts.agents;
+    }
+    to->processes = (int64_t)a->procs.n;
+    to->running = (int64_t)a->procs.running;
+    to->restarts = a->procs.restarts;
+    to->operations = fleet_deeds_open(a);
+    to->events = (int64_t)a->n_told;
+}
+
 static void answer_ping(struct fleet_agent *a, const struct message_ping *m)
 {
-    const struct message_ping pong = { m->server_ms, loop_now_ms(a->world->loop) };
+    struct message_pong pong = { .server_ms = m->server_ms,
+                                 .agent_ms = loop_now_ms(a->world->loop) };
 
-    fleet_send(a, MESSAGE_PONG, &message_ping_shape, &pong);
+    fill_figures(a, &pong.figures);
+    fleet_send(a, MESSAGE_PONG, &message_pong_shape, &pong);
     a->world->counts.pings++;
 }
 

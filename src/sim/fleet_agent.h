@@ -74,7 +74,8 @@ int64_t fleet_wall_s(const struct fleet_agent *a);
 void fleet_on_command(struct fleet_agent *a, const struct message_command *m);
 void fleet_on_cancel(struct fleet_agent *a, const struct message_cancel *m);
 void fleet_on_stored(struct fleet_agent *a, const struct message_ref *m);
-void fleet_deeds_again(struct fleet_agent *a); /* a new session: what is not stored yet */
+void fleet_deeds_again(struct fleet_agent *a);         /* a new session: what is not stored yet */
+int64_t fleet_deeds_open(const struct fleet_agent *a); /* how many are in work */
 void fleet_deeds_done(struct fleet_agent *a);
 
 /* fleet_told.c: events, in order, until they are stored. */

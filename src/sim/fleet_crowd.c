@@ -9,7 +9,8 @@
 #include "base/mem.h"
 
 /* An identity is read from the disk and checked, so only some are begun in one turn. */
-enum { BEGIN_MS = 5, BEGIN_TURN = 10, CHANGE_MS = 10, SECOND_MS = 1000 };
+enum { BEGIN_MS = 5, BEGIN_TURN = 10, CHANGE_MS = 10, KILL_TRIES = 8, SECOND_MS = 1000 };
+enum { MILLION = 1000 * 1000 };
 
 struct fleet_crowd {
     struct fleet_world world;
@@ -17,8 +18,8 @@ struct fleet_crowd {
     int64_t n, begun, first, step; /* the i-th has the number first + i * step */
     struct timer begin, change;
     uint64_t random;
-    int64_t rate;               /* changes a second */
-    int64_t due_ms, owed_milli; /* since when; thousandths of a change */
+    int64_t rate_milli;         /* thousandths of a change a second */
+    int64_t due_ms, owed_micro; /* since when; millionths of a change */
 };
 
 #define ANSWER_AT(member) .offset = offsetof(struct fleet_answer, member)
@@ -27,7 +28,7 @@ struct fleet_crowd {
 static const struct field answer_fields[] = {
     { "done", .type = FIELD_INT, ANSWER_AT(done), .doc = "to so many" },
     { "at_ns", .type = FIELD_INT, ANSWER_AT(at_ns), .doc = "when, CLOCK_MONOTONIC" },
-    { "error", .type = FIELD_STR, ANSWER_AT(error), .max = 256, .flags = FIELD_OMIT_EMPTY, .doc = "why not" },
+    { "error", .type = FIELD_STR, ANSWER_AT(error), .max = sizeof(((struct err *)NULL)->text), .flags = FIELD_OMIT_EMPTY, .doc = "why not" },
     { 0 },
 };
 const struct shape fleet_answer_shape = { "fleet_answer", sizeof(struct fleet_answer), answer_fields };
@@ -56,13 +57,20 @@ static void on_begin(void *arg)
 
 /* ---- changes */
 
-/* What dies by this comes back, which is a change too: so half as many die. */
-static void kill_one(struct fleet_crowd *c)
+static bool kill_some(struct fleet_crowd *c)
 {
     struct fleet_agent *a = &c->agents[fleet_random(&c->random) % (uint64_t)c->n];
 
-    if (a->is_up && a->procs.n)
-        (void)fleet_agent_die(a, fleet_random(&a->random) % a->procs.n, c->world.s->back_ms);
+    return a->is_up && a->procs.n &&
+           fleet_agent_die(a, fleet_random(&a->random) % a->procs.n, c->world.s->back_ms);
+}
+
+/* What dies by this comes back, which is a change too: so half as many die.  Some are dead
+ * already, or away; if most are, there is less to change than was asked for. */
+static void kill_one(struct fleet_crowd *c)
+{
+    for (int tries = 0; tries < KILL_TRIES && !kill_some(c); tries++)
+        ;
 }
 
 static void on_change(void *arg)
@@ -70,21 +78,22 @@ static void on_change(void *arg)
     struct fleet_crowd *c = arg;
     int64_t now_ms = loop_now_ms(c->world.loop);
 
-    c->owed_milli += (now_ms - c->due_ms) * c->rate;
+    c->owed_micro += (now_ms - c->due_ms) * c->rate_milli;
     c->due_ms = now_ms;
-    for (; c->owed_milli >= 2 * SECOND_MS; c->owed_milli -= 2 * SECOND_MS)
+    for (; c->owed_micro >= 2 * MILLION; c->owed_micro -= 2 * MILLION)
         kill_one(c);
-    if (c->rate)
+    if (c->rate_milli)
         timer_set(c->world.loop, &c->change, CHANGE_MS);
 }
 
+/* Our share of what was asked of all processes. */
 static void set_rate(struct fleet_crowd *c, int64_t rate)
 {
-    c->rate = rate;
+    c->rate_milli = rate * SECOND_MS * c->n / c->world.s->agents;
     c->due_ms = loop_now_ms(c->world.loop);
-    c->owed_milli = 0;
+    c->owed_micro = 0;
     timer_stop(c->world.loop, &c->change);
-    if (rate)
+    if (c->rate_milli)
         timer_set(c->world.loop, &c->change, CHANGE_MS);
 }
 
@@ -148,7 +157,7 @@ static void do_rate(struct fleet_crowd *c, const char *rest, struct fleet_answer
         ret->error = "rate N: changes a second, 0 to 1000000";
         return;
     }
-    set_rate(c, rate * c->n / c->world.s->agents);
+    set_rate(c, rate);
     ret->done = c->n;
 }
 
@@ -186,8 +195,7 @@ static void count_procs(struct fleet_crowd *c, struct fleet_counts *ret)
         const struct fleet_procs *p = &c->agents[i].procs;
 
         ret->procs += (int64_t)p->n;
-        for (size_t k = 0; k < p->n; k++)
-            ret->running += p->list[k].pid != 0;
+        ret->running += (int64_t)p->running;
     }
 }
 
@@ -232,7 +240,7 @@ struct fleet_crowd *fleet_crowd_new(struct loop *loop, const struct fleet_settin
     timer_init(&c->begin, on_begin, c);
     timer_init(&c->change, on_change, c);
     timer_set(loop, &c->begin, 0);
-    set_rate(c, s->rate * c->n / s->agents);
+    set_rate(c, s->rate);
     return c;
 }
 

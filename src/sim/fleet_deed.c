@@ -226,7 +226,7 @@ void fleet_on_stored(struct fleet_agent *a, const struct message_ref *m)
 
     if (!d || !d->is_done)
         return;
-    fleet_counts_stored(&a->world->counts, (fleet_now_ns() - d->sent_ns) / 1000);
+    fleet_counts_stored(&a->world->counts, d->sent_ns ? (fleet_now_ns() - d->sent_ns) / 1000 : 0);
     a->world->counts.unstored--;
     deed_free(d);
 }
@@ -240,6 +240,16 @@ void fleet_deeds_again(struct fleet_agent *a)
         if (d->is_done)
             send_result(d);
     }
+}
+
+int64_t fleet_deeds_open(const struct fleet_agent *a)
+{
+    const struct fleet_deed *d;
+    int64_t n = 0;
+
+    LIST_FOREACH(d, &a->deeds, link)
+    n += !d->is_done;
+    return n;
 }
 
 void fleet_deeds_done(struct fleet_agent *a)

@@ -98,7 +98,7 @@ static void ask(struct front *f, const char *line, struct guest *guest)
     char *text;
 
     q->number = ++f->asked;
-    q->left = f->s->processes;
+    q->left = f->left;
     q->guest = guest;
     q->asked = asked_by(line);
     text = xprintf("%s\n", q->asked == ASKED_PLAN ? "report" : line);
@@ -446,8 +446,6 @@ static void clean_up(struct front *f)
         question_free(q);
     }
     listener_free(f->listener);
-    if (*f->s->control)
-        (void)sys_unlink(f->s->control); /* it may never have been made */
     if (f->loop) {
         timer_stop(f->loop, &f->redraw);
         timer_stop(f->loop, &f->over);

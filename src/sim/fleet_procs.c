@@ -68,7 +68,7 @@ static int32_t make_pid(struct fleet_procs *p)
 
 void fleet_procs_init(struct fleet_procs *p, const struct fleet_names *names, int64_t start_s)
 {
-    *p = (struct fleet_procs){ .n = names->n };
+    *p = (struct fleet_procs){ .n = names->n, .running = names->n };
     p->list = xalloc((names->n + 1) * sizeof(*p->list));
     for (size_t i = 0; i < names->n; i++) {
         p->list[i] = (struct fleet_dummy){ .space = names->space,
@@ -151,12 +151,14 @@ static const struct rule *find_rule(int64_t op)
 
 static void run(struct fleet_procs *p, struct fleet_dummy *proc, int64_t now_s)
 {
+    p->running += !proc->pid;
     proc->pid = make_pid(p);
     proc->last_start_s = (uint32_t)now_s;
 }
 
-static void end(struct fleet_dummy *proc, int number, int64_t now_s)
+static void end(struct fleet_procs *p, struct fleet_dummy *proc, int number, int64_t now_s)
 {
+    p->running--;
     proc->exit_s = (uint32_t)now_s;
     proc->exit_pid = proc->pid;
     proc->exit_signal = (uint8_t)number;
@@ -175,7 +177,7 @@ static void apply(struct fleet_procs *p, struct fleet_dummy *proc, enum effect e
         proc->wanted = PROC_RUNNING;
         break;
     case STOPS:
-        end(proc, SIGTERM, now_s);
+        end(p, proc, SIGTERM, now_s);
         proc->hosted = false;
         proc->wanted = PROC_STOPPED;
         break;
@@ -242,7 +244,7 @@ bool fleet_dummy_die(struct fleet_procs *p, struct fleet_dummy *proc, int number
 {
     if (!proc->pid)
         return false;
-    end(proc, number, now_s);
+    end(p, proc, number, now_s);
     note(p, proc);
     return true;
 }
@@ -253,6 +255,7 @@ bool fleet_dummy_revive(struct fleet_procs *p, struct fleet_dummy *proc, int64_t
         return false;
     run(p, proc, now_s);
     proc->restarts++;
+    p->restarts++;
     note(p, proc);
     return true;
 }

@@ -39,8 +39,9 @@ void fleet_names_done(struct fleet_names *names);
 
 struct fleet_procs {
     struct fleet_dummy *list;
-    size_t n;
+    size_t n, running;
     uint64_t digest;
+    int64_t restarts; /* since it began, of all of them */
     int32_t next_pid;
 };
 

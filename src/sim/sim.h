@@ -18,9 +18,12 @@
  *     and never changes; what is called offline or cancelled was never run;
  *   - an agent that is offline is so in the first poll, and none is called so that is not;
  *   - an item has ended by its deadline, or as soon as server and store are there again;
- *   - events are written in order; no slot of operations is lost.
- * At the end the faults stop, every item must have ended, every hosted process run, and
- * every event be written or said to be lost. */
+ *   - a result that is on its host's disk is told at once in every new session, until its
+ *     agent hears that it is stored;
+ *   - events are written in order, and none is taken for written that is not; no slot of
+ *     operations is lost.
+ * At the end the faults stop, every item must have ended, every hosted process run, every
+ * result be known to be stored, and every event be written or said to be lost. */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 

@@ -4,6 +4,8 @@
 #ifndef SIM_SIM_CHECK_H
 #define SIM_SIM_CHECK_H
 
+#include <sys/queue.h>
+
 #include "agent/core_hands.h"
 #include "server/hub.h"
 
@@ -22,6 +24,11 @@ struct sim_item {
     uint64_t ended_life;    /* of the server that has ended it: the store may not know it yet */
     int64_t said[SAID_MAX]; /* the last results that its agent told, and how many there were */
     int n_said;
+    int task;             /* whose it is */
+    bool is_owed;         /* sim_results.h */
+    uint64_t result_mark; /* which record of its agent has its result; 0: one of before */
+    uint64_t told_link;   /* the session in which that was last told */
+    LIST_ENTRY(sim_item) owed;
 };
 
 struct sim_task {

@@ -76,8 +76,10 @@ static struct sim_task *new_task(struct sim *s, int n)
     return t;
 }
 
-static void send_task(struct sim *s, const struct sim_task *t)
+static void send_task(struct sim *s, struct sim_task *t)
 {
+    for (int i = 0; i < t->n; i++)
+        t->items[i].task = (int)(t - s->tasks);
     sim_trace(s, "ask: task %s, %d items, first: op %lld on host %d p%d", t->id, t->n,
               (long long)t->items[0].op, t->items[0].host, t->items[0].key);
     server_operate(s, (int)(t - s->tasks));

@@ -1,31 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* sim_disk.c - a host's journal: on the disk a while after it is written, made anew when it
  * is long, and of no use while the disk is full. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "agent/core_book.h"
+#include "agent/core_event.h"
 #include "base/mem.h"
 #include "sim/sim_in.h"
 
 enum { RETRY_MS = 1000 };
 
-static void drop_last(struct sim_disk *d)
-{
-    free(d->records[--d->n].json);
-}
-
 static void compact(struct host *h)
 {
     struct sim_disk *d = &h->disk;
 
-    while (d->n)
-        drop_last(d);
+    arena_free(&d->arena);
+    d->n = 0;
     d->is_compacting = true;
     core_compact(h->core);
     d->is_compacting = d->is_broken = false;
-    for (size_t i = 0; i < h->n_procs; i++)
-        h->procs[i].unbooked = 0;
+    for (size_t i = 0; i < h->n_procs; i++) {
+        if (h->procs[i].unbooked == h->life) /* of another's it knows no more than before */
+            h->procs[i].unbooked = 0;
+    }
     d->durable = d->live = d->n;
     d->unwritten = 0;
     d->boot = h->boot + 1;
@@ -33,13 +28,19 @@ static void compact(struct host *h)
     h->sim->report.counts[SIM_COMPACTIONS]++;
 }
 
+static void tell_durable(struct host *h, uint64_t mark)
+{
+    h->disk.durable_mark = mark;
+    core_on_durable(h->core, mark, h->sim->now_ms);
+    host_wake(h);
+}
+
 /* A new one, and with it all that waits is on the disk. */
 static void compact_now(struct host *h)
 {
     sim_trace(h->sim, "host %d: journal of %zu records made anew", h->n, h->disk.n);
     compact(h);
-    core_on_durable(h->core, h->disk.marks, h->sim->now_ms);
-    host_wake(h);
+    tell_durable(h, h->disk.marks);
 }
 
 static void on_retry(struct event *e)
@@ -76,13 +77,13 @@ static void on_durable(struct event *e)
         return;
     if (d->durable < (size_t)e->b)
         d->durable = (size_t)e->b;
-    core_on_durable(h->core, (uint64_t)e->a, e->sim->now_ms);
-    host_wake(h);
+    tell_durable(h, (uint64_t)e->a);
     if (!d->is_broken && is_long(h))
         compact_now(h);
 }
 
-static void note(struct host *h, unsigned type, const void *record, int64_t event)
+static void note(struct host *h, unsigned type, const void *record, int64_t event,
+                 struct sim_item *item)
 {
     struct sim_disk *d = &h->disk;
 
@@ -92,20 +93,24 @@ static void note(struct host *h, unsigned type, const void *record, int64_t even
         d->unwritten = event;
     if (type == RECORD_EVENT_STORED && !d->is_compacting)
         sim_events_acked(h->sim, h->n, ((const struct message_event_ref *)record)->id);
+    if (type == RECORD_EVENT_GAP && !d->is_compacting)
+        sim_events_gap(h->sim, h->n, ((const struct event_gap *)record)->lost);
     if (type == RECORD_RESULT && !d->is_compacting)
         sim_wanted_result(h, record);
     if (type == RECORD_COMMAND && !d->is_compacting)
         check_journaled(h, record);
+    if (item && !d->is_compacting)
+        sim_results_written(h, type, item);
 }
 
-static void append(struct host *h, unsigned type, const struct shape *shape, const void *record,
-                   int64_t event)
+static void append(struct sim_disk *d, const void *record, struct record as)
 {
-    struct sim_disk *d = &h->disk;
 
     if ((d->n & (d->n - 1)) == 0)
         d->records = xresize(d->records, (d->n ? d->n * 2 : 1) * sizeof(*d->records));
-    d->records[d->n++] = (struct record){ type, event, sim_json(h->sim, shape, record) };
+    as.value = arena_alloc(&d->arena, as.shape->size);
+    shape_copy(as.shape, record, &d->arena, as.value);
+    d->records[d->n++] = as;
 }
 
 uint64_t disk_put(void *arg, unsigned type, const struct shape *shape, const void *record,
@@ -114,13 +119,15 @@ uint64_t disk_put(void *arg, unsigned type, const struct shape *shape, const voi
     struct host *h = arg;
     struct sim_disk *d = &h->disk;
     int64_t event = type == RECORD_EVENT ? ((const struct message_event *)record)->id : 0;
+    struct sim_item *item = sim_results_item(h, type, record);
     struct event *e;
 
     if (!d->is_broken && h->sim->now_ms < d->full_until_ms)
         break_off(h);
-    note(h, type, record, event);
+    note(h, type, record, event, item);
     if (!d->is_broken || d->is_compacting)
-        append(h, type, shape, record, event);
+        append(d, record,
+               (struct record){ .type = type, .shape = shape, .event = event, .item = item });
     if (d->is_compacting)
         return d->marks;
     d->marks++;
@@ -136,15 +143,22 @@ uint64_t disk_put(void *arg, unsigned type, const struct shape *shape, const voi
 void disk_replay(struct host *h)
 {
     struct sim_disk *d = &h->disk;
+    struct buf json = { 0 };
     struct err err;
 
-    d->marks = 0;
+    d->marks = d->durable_mark = 0;
     d->is_broken = false;
+    sim_results_forget(h);
     for (size_t i = 0; i < d->n; i++) {
-        if (core_replay(h->core, d->records[i].type, d->records[i].json, strlen(d->records[i].json),
-                        &err))
+        const struct record *r = &d->records[i];
+
+        sim_results_read(h, r);
+        buf_truncate(&json, 0);
+        shape_write(r->shape, r->value, &json);
+        if (core_replay(h->core, r->type, buf_data(&json), json.len, &err))
             sim_fail(h->sim, "host %d: %s", h->n, err.text);
     }
+    buf_free(&json);
 }
 
 /* The journal of another boot is made anew at once, so that it is of this one; if it can not
@@ -172,7 +186,7 @@ void disk_end(struct host *h, bool power_loss)
 
         if (r->event)
             sim_events_lost(h->sim, h->n, r->event, r->event);
-        drop_last(d);
+        d->n--;
     }
     if (d->unwritten)
         sim_events_lost(h->sim, h->n, d->unwritten, INT64_MAX);

@@ -39,6 +39,7 @@ void sim_events_told(struct sim *s, int host, int64_t id, bool is_new)
     if (id <= e->last)
         sim_fail(s, "host %d: event %lld comes after a later one", host, (long long)id);
     e->last = id;
+    e->anew--;
     if (told)
         *told = (struct sim_event){ .id = id };
     else
@@ -63,14 +64,36 @@ void sim_events_lost(struct sim *s, int host, int64_t from, int64_t to)
     lose(&s->events[host], from, to);
 }
 
-/* If the server has heard of later ones, as it may when those were lost here, what waits is
- * numbered anew, and so told anew. */
+/* If the server has heard of others, as it may when those were lost here, what waits is
+ * numbered anew, and so told anew, at once. */
 void sim_events_acked(struct sim *s, int host, int64_t id)
 {
     struct sim_events *e = &s->events[host];
 
-    for (size_t i = 0; i < e->n && e->taken > id; i++)
-        e->told[i].is_void |= !e->told[i].is_written && e->told[i].id <= id;
+    e->anew = 0;
+    for (size_t i = 0; i < e->n && e->taken != id; i++) {
+        struct sim_event *told = &e->told[i];
+
+        if (told->is_void || told->is_written || told->id > id || told->id <= e->gap)
+            continue; /* a gap that was written says of those up to it that they are lost */
+        told->is_void = true;
+        e->anew++;
+    }
+}
+
+void sim_events_gap(struct sim *s, int host, int64_t lost)
+{
+    s->events[host].anew -= lost;
+}
+
+void sim_events_told_anew(struct sim *s, int host)
+{
+    struct sim_events *e = &s->events[host];
+
+    if (e->anew > 0)
+        sim_fail(s, "host %d: %lld events are taken for stored, and are not", host,
+                 (long long)e->anew);
+    e->anew = 0;
 }
 
 /* A server that has just started remembers of no event that it has it. */

@@ -26,12 +26,15 @@ struct sim_events {
     int64_t taken, gap;   /* the last id that was written; the last that says so */
     int64_t epoch;        /* of the session that may be heard */
     uint64_t server_life; /* and in which life of the server */
+    int64_t anew;         /* so many are to be told anew, now */
 };
 
 void sim_events_told(struct sim *s, int host, int64_t id, bool is_new);
 /* With the power, or with an agent that could not write them. */
 void sim_events_lost(struct sim *s, int host, int64_t from, int64_t to);
 void sim_events_acked(struct sim *s, int host, int64_t id); /* by the agent's own journal */
+void sim_events_gap(struct sim *s, int host, int64_t lost); /* and so many it has given up */
+void sim_events_told_anew(struct sim *s, int host);         /* what was to be */
 void sim_events_session(struct sim *s, int host, int64_t epoch);
 
 /* The server hears of one.  Whether it answers, and with which id. */

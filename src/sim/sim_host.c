@@ -15,8 +15,10 @@ static void hand_send(void *arg, unsigned type, const struct shape *shape, const
 {
     struct host *h = arg;
 
-    if (type == MESSAGE_RESULT)
+    if (type == MESSAGE_RESULT) {
         check_said(h->sim, message);
+        sim_results_told(h, message);
+    }
     net_to_server(h, type, shape, message);
 }
 
@@ -222,6 +224,10 @@ void host_deliver(struct host *h, unsigned type, const char *json)
         sim_fail(h->sim, "the agent can not read a %s: %s", message_name(type), err.text);
     else
         core_on_message(h->core, type, message, h->sim->now_ms);
+    if (type == MESSAGE_WELCOME)
+        sim_results_session(h);
+    if (type == MESSAGE_EVENT_STORED)
+        sim_events_told_anew(h->sim, h->n);
     arena_free(&a);
     host_wake(h);
 }
@@ -347,7 +353,6 @@ void host_kill(struct host *h, bool power_loss)
 void host_free(struct host *h)
 {
     core_free(h->core);
-    for (size_t i = 0; i < h->disk.n; i++)
-        free(h->disk.records[i].json);
+    arena_free(&h->disk.arena);
     free(h->disk.records);
 }

@@ -3,12 +3,16 @@
 #ifndef SIM_SIM_HOST_H
 #define SIM_SIM_HOST_H
 
+#include <sys/queue.h>
+
 #include "agent/core.h"
+#include "base/arena.h"
 #include "base/timers.h"
 
 enum { AGENTS_MAX = 8, KEYS = 3, PROCS_MAX = 128 };
 
 struct sim;
+struct sim_item;
 
 struct process {
     int64_t pid, ticks;
@@ -21,21 +25,26 @@ struct process {
     uint64_t unbooked; /* not 0: that agent could not write down that it began this one */
 };
 
+/* A copy of what was written; it is JSON when somebody reads it. */
 struct record {
     unsigned type;
-    int64_t event; /* its id, if it is one */
-    char *json;
+    const struct shape *shape;
+    void *value;
+    int64_t event;         /* its id, if it is one */
+    struct sim_item *item; /* whose result it says something of; NULL: nobody's */
 };
 
 /* The journal.  After a failure nothing more is written to it until there is a new one with
  * all that is live, as in agent_disk.c. */
 struct sim_disk {
     struct record *records;
+    struct arena arena;   /* their values */
     size_t n, durable;    /* durable: how many survive a power loss */
     size_t live;          /* after the last compaction */
     uint64_t marks, file; /* records in this life of the agent; which file it is */
-    uint64_t boot;        /* in which its processes ran */
-    bool is_compacting;   /* what it writes is not new */
+    uint64_t durable_mark;
+    uint64_t boot;      /* in which its processes ran */
+    bool is_compacting; /* what it writes is not new */
     bool is_broken;
     int64_t unwritten; /* the first event that is not in it; 0: all are */
     int64_t full_until_ms;
@@ -56,6 +65,7 @@ struct host {
     uint64_t boot;
     bool is_unwanted[KEYS]; /* sim_wanted.h */
     uint64_t orders, last_order[KEYS];
+    LIST_HEAD(, sim_item) owed; /* sim_results.h */
     bool is_parent; /* the agent took the place of the one before: what that began is its */
     struct timer wake;
 };
@@ -79,7 +89,8 @@ void process_die_later(struct host *h, const struct process *p, int64_t in_ms, i
 void process_tell_exit(struct host *h, const struct process *p, int status);
 void process_tell_run_end(struct host *h, uint64_t run, int status);
 void process_carry_out(struct host *h, struct process *command, const char *line);
-void process_kill_some(struct host *h); /* some daemon dies by itself */
+void process_kill_some(struct host *h);          /* some daemon dies by itself */
+bool process_is_hidden(struct host *h, int key); /* it lives, and its agent can not know */
 
 /* sim_disk.c */
 uint64_t disk_put(void *host, unsigned type, const struct shape *shape, const void *record,

@@ -10,6 +10,7 @@
  *   sim_host.h    a host: processes, journal, the agent's hands
  *   sim_more.h    what its processes use
  *   sim_events.h  what becomes of events
+ *   sim_results.h what becomes of results
  *   sim_wanted.h  what clients want of processes */
 #ifndef SIM_SIM_IN_H
 #define SIM_SIM_IN_H
@@ -24,6 +25,7 @@
 #include "sim/sim_events.h"
 #include "sim/sim_host.h"
 #include "sim/sim_more.h"
+#include "sim/sim_results.h"
 #include "sim/sim_server.h"
 #include "sim/sim_wanted.h"
 #include "sim/sim_world.h"
@@ -62,7 +64,7 @@ struct sim {
     int64_t store_down_ms;        /* until then it refuses */
     struct timer server_wake;
     struct sim_task *tasks;
-    int n_tasks;
+    int n_tasks, n_over; /* so many, from the first on, have ended for good */
     bool is_calm /* no more faults */, has_failed;
     struct err *err;
 };

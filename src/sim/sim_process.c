@@ -133,6 +133,11 @@ static bool is_unknown(const struct host *h, const struct process *p)
     return p && p->unbooked && p->unbooked != h->life;
 }
 
+bool process_is_hidden(struct host *h, int key)
+{
+    return is_unknown(h, process_daemon(h, key));
+}
+
 /* Whether there is one already; a second one that may be finds its port taken. */
 static bool is_second(struct host *h, struct process *command)
 {

@@ -118,7 +118,7 @@ static void on_result(struct event *e)
     }
     sim_trace(s, "store: task %s item %lld is %lld", t->id, (long long)e->b, (long long)item->code);
     check_unrun(s, t, e->b);
-    if (s->world.has[TRAIT_REFUSALS] && sim_chance(s, 10))
+    if (s->world.has[TRAIT_REFUSALS] && sim_chance(s, 10) && !was_there)
         soon(s, AGAIN_MS, e, on_result); /* it is written, and nobody says so */
     else
         say_soon(e, was_there ? on_result_found : on_result_said);

@@ -153,6 +153,12 @@ static const char *const token_makers[] = {
     NULL,
 };
 
+/* What was revoked is told of until it is removed with what has expired. */
+static const char *const token_ends[] = {
+    "ALTER TABLE join_token ADD COLUMN revoked_ms BIGINT NOT NULL DEFAULT 0",
+    NULL,
+};
+
 /* The time by which old things are removed, one row; see store_retention.h. */
 static const char *const retention[] = {
     "CREATE TABLE retention ("
@@ -177,6 +183,7 @@ const struct migration store_migrations[] = {
     { "makers of join tokens", token_makers },
     { "names of codes in the audit log", audit_codes },
     { "the clock of what is removed", retention },
+    { "ends of join tokens", token_ends },
     { 0 },
 };
 /* clang-format on */

@@ -118,14 +118,12 @@ static int write_group(struct worker *w, struct store_call *first, bool *ret_beg
 }
 
 /* What came of it in a transaction of many that failed counts no more. */
-static void write_alone(struct worker *w, struct store_call *c)
+static void write_alone(struct worker *w, struct store_call *c, bool *ret_begun, struct err *err)
 {
     struct queue_node *next = c->node.next;
-    struct err err;
-    bool begun;
 
     c->node.next = NULL;
-    end_call(c, write_group(w, c, &begun, &err) ? &err : NULL);
+    end_call(c, write_group(w, c, ret_begun, err) ? err : NULL);
     c->node.next = next;
 }
 
@@ -141,7 +139,7 @@ static void write_all(struct worker *w, struct store_call *first)
         return;
     for (struct store_call *c = first; c; c = after(c)) {
         if (begun)
-            write_alone(w, c);
+            write_alone(w, c, &begun, &err);
         else
             end_call(c, &err);
     }

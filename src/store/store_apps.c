@@ -53,14 +53,20 @@ const struct store_verb store_app_del = VERB_QUERY("app_del", DB_WRITE, &app_del
 /* ---- Join tokens. */
 
 #define TOKEN_COLUMNS                                                                              \
-    "hash, cloud_id, biz_id, expires_ms, uses_left, note, created_ms, app, user_name"
+    "hash, cloud_id, biz_id, expires_ms, uses_left, note, created_ms, app, user_name, revoked_ms"
 
 static const struct field token_fields[] = {
-    DB_TEXT(token_row, hash),         DB_NUMBER(token_row, cloud_id),
-    DB_NUMBER(token_row, biz_id),     DB_NUMBER(token_row, expires_ms),
-    DB_NUMBER(token_row, uses_left),  DB_TEXT(token_row, note),
-    DB_NUMBER(token_row, created_ms), DB_TEXT(token_row, app),
-    DB_TEXT(token_row, user_name),    { 0 },
+    DB_TEXT(token_row, hash),
+    DB_NUMBER(token_row, cloud_id),
+    DB_NUMBER(token_row, biz_id),
+    DB_NUMBER(token_row, expires_ms),
+    DB_NUMBER(token_row, uses_left),
+    DB_TEXT(token_row, note),
+    DB_NUMBER(token_row, created_ms),
+    DB_TEXT(token_row, app),
+    DB_TEXT(token_row, user_name),
+    DB_NUMBER(token_row, revoked_ms),
+    { 0 },
 };
 static const struct shape token_shape = DB_SHAPE(token_row, token_fields);
 
@@ -72,7 +78,7 @@ static const struct field token_take_fields[] = {
 static const struct shape token_take_shape = DB_SHAPE(token_take_ask, token_take_fields);
 
 static const struct query token_put = {
-    "INSERT INTO join_token (" TOKEN_COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+    "INSERT INTO join_token (" TOKEN_COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
     " ON CONFLICT (hash) DO UPDATE SET cloud_id = excluded.cloud_id, biz_id = excluded.biz_id,"
     " expires_ms = excluded.expires_ms, uses_left = excluded.uses_left, note = excluded.note",
     .in = &token_shape,
@@ -93,12 +99,18 @@ static const struct query token_list = {
     .out = &token_shape,
 };
 
-static const struct field token_del_fields[] = { DB_TEXT(token_del_ask, id), { 0 } };
-static const struct shape token_del_shape = DB_SHAPE(token_del_ask, token_del_fields);
+static const struct field token_revoke_fields[] = {
+    DB_TEXT(token_revoke_ask, id),
+    DB_NUMBER(token_revoke_ask, now_ms),
+    { 0 },
+};
+static const struct shape token_revoke_shape = DB_SHAPE(token_revoke_ask, token_revoke_fields);
 
-static const struct query token_del = {
-    "DELETE FROM join_token WHERE substr(hash, 8, 12) = $1 RETURNING " TOKEN_COLUMNS,
-    .in = &token_del_shape,
+static const struct query token_revoke = {
+    "UPDATE join_token SET uses_left = 0,"
+    " revoked_ms = CASE WHEN revoked_ms = 0 THEN $2 ELSE revoked_ms END"
+    " WHERE substr(hash, 8, 12) = $1 RETURNING " TOKEN_COLUMNS,
+    .in = &token_revoke_shape,
     .out = &token_shape,
 };
 _Static_assert(TOKEN_ID_CHARS == 12, "as the query says");
@@ -125,6 +137,6 @@ static int take_token(struct db *db, const void *in, struct arena *a, void *out,
 const struct store_verb store_token_put = VERB_QUERY("token_put", DB_WRITE, &token_put);
 const struct store_verb store_token_find = VERB_QUERY("token_find", DB_READ, &token_find);
 const struct store_verb store_token_list = VERB_QUERY("token_list", DB_READ, &token_list);
-const struct store_verb store_token_del = VERB_QUERY("token_del", DB_WRITE, &token_del);
+const struct store_verb store_token_revoke = VERB_QUERY("token_revoke", DB_WRITE, &token_revoke);
 const struct store_verb store_token_take =
     VERB_RUN("token_take", DB_WRITE, take_token, sizeof(struct list));

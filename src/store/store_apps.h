@@ -33,14 +33,16 @@ struct token_row {
     const char *note;
     int64_t created_ms; /* 0: before this was written down */
     const char *app, *user_name;
+    int64_t revoked_ms; /* 0: it was not; else it has no uses left either */
 };
 
 struct token_find_ask {
     const char *hash;
 };
 
-struct token_del_ask {
+struct token_revoke_ask {
     const char *id;
+    int64_t now_ms;
 };
 
 struct token_take_ask {
@@ -51,7 +53,10 @@ struct token_take_ask {
 extern const struct store_verb store_token_put;  /* token_row; nothing */
 extern const struct store_verb store_token_find; /* token_find_ask; list of token_row, 0 or 1 */
 extern const struct store_verb store_token_list; /* store_page; list of token_row by hash */
-extern const struct store_verb store_token_del;  /* token_del_ask; list of token_row, those gone */
+
+/* Takes all its uses away, for good: token_revoke_ask; list of token_row, at most one, as it is
+ * then.  Again is fine, and changes nothing. */
+extern const struct store_verb store_token_revoke;
 
 /* Takes one use of it away: token_take_ask; list of token_row, one, as it is then.
  * Unknown, used up or expired: ERR_CONFLICT. */

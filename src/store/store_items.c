@@ -81,6 +81,21 @@ static const struct field verdict_fields[] = {
 };
 static const struct shape verdict_shape = DB_SHAPE(verdict_row, verdict_fields);
 
+static const struct field item_ref_fields[] = {
+    DB_NUMBER(item_ref, task_no),
+    DB_NUMBER(item_ref, n),
+    { 0 },
+};
+static const struct shape item_ref_shape = DB_SHAPE(item_ref, item_ref_fields);
+
+static const struct query item_find = {
+    "SELECT " ITEM_COLUMNS " FROM task_item WHERE task_no = $1 AND n = $2",
+    .in = &item_ref_shape,
+    .out = &task_item_shape,
+};
+
+const struct store_verb store_item_find = VERB_QUERY("item_find", DB_READ, &item_find);
+
 /* Until it is judged, the verdict is the state. */
 static const struct query item_finish = {
     "UPDATE task_item SET state = 2, code = $4, message = $5, content = $6, done_ms = $7"

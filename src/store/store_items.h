@@ -38,6 +38,13 @@ struct task_result_ask {
     struct list results; /* of result_row */
 };
 
+/* One item as it is: item_ref; list of task_item_row, none or one. */
+struct item_ref {
+    int64_t task_no, n;
+};
+
+extern const struct store_verb store_item_find;
+
 enum store_verdict {
     STORE_WRITTEN,
     STORE_REPEATED, /* it was done before: nothing has changed, and all is well */

@@ -43,7 +43,8 @@ static const struct shape tidy_shape = DB_SHAPE(retention_tidy_ask, tidy_fields)
 
 static const struct query tidy_tokens = {
     "DELETE FROM join_token WHERE hash IN"
-    " (SELECT hash FROM join_token WHERE expires_ms < $1 LIMIT $2) RETURNING hash",
+    " (SELECT hash FROM join_token WHERE expires_ms < $1 OR"
+    " (revoked_ms > 0 AND revoked_ms < $1) LIMIT $2) RETURNING hash",
     .in = &tidy_shape,
     .out = &name_shape,
 };

@@ -17,8 +17,8 @@ struct retention_row {
 extern const struct store_verb store_retention_find; /* nothing; list of retention_row, at most 1 */
 extern const struct store_verb store_retention_put;  /* retention_row; nothing */
 
-/* Removes join tokens that ended before then, and what is left of sessions that ended before
- * then of hosts that are no more; at most `limit` of each. */
+/* Removes join tokens that expired or were revoked before then, and what is left of sessions that
+ * ended before then of hosts that are no more; at most `limit` of each. */
 struct retention_tidy_ask {
     int64_t before_ms, limit;
 };

@@ -35,7 +35,7 @@ struct far {
     void *arg;
     struct stream_limits limits;
     struct buf in;            /* shown but not taken */
-    size_t done;              /* bytes done with that the worker does not know of */
+    size_t arrived;           /* bytes, that the worker does not know of */
     size_t pending;           /* bytes written that the socket has not taken, as far as we know */
     int64_t moved_ms;         /* when it last took some, or they began */
     struct cert_facts *facts; /* of the peer; NULL: none, see no_facts */
@@ -215,23 +215,21 @@ static size_t take_in(struct far *f, const struct note *n)
 /* More comes while less than in_max is kept; so what is more is shown again at once. */
 static void on_bytes(struct far *f, const struct note *n)
 {
-    size_t done = take_in(f, n), last = done;
+    size_t last = take_in(f, n);
     struct err err = { 0 };
 
-    while (last > 0 && f->in.len >= f->limits.in_max && !is_over(f)) {
+    while (last > 0 && f->in.len >= f->limits.in_max && !is_over(f))
         last = show_kept(f);
-        done += last;
-    }
     if (f->in.len >= f->limits.in_max && !is_over(f)) {
         err_set(&err, ERR_LIMIT, "the peer sent %zu bytes without the end of a message", f->in.len);
         fail(f, &err);
     }
     if (f->in.len == 0)
         buf_free(&f->in);
-    f->done += done;
-    if (f->done >= FAR_MORE && !f->dropped) {
-        order(f, ORDER_MORE, NULL, f->done);
-        f->done = 0;
+    f->arrived += n->n;
+    if (f->arrived >= FAR_WAY / 2 && !f->dropped) {
+        order(f, ORDER_MORE, NULL, f->arrived);
+        f->arrived = 0;
     }
 }
 

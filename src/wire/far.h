@@ -4,8 +4,9 @@
  * A crew is some threads, each with a loop of its own.  A far is a server's stream
  * (wire/stream.h) that lives on one of them.  Its owner sees what it sees of a stream: the
  * same callbacks, from its own loop, with the same promises and limits.  Bytes cross by
- * queues, in order; what is on its way counts as kept, in both directions, so a peer that
- * sends too fast is not read, and one that does not take its bytes is given up.
+ * queues, in order.  Of those that come few are on their way at one time, so a peer that sends
+ * too fast is not read; those that go count as kept meanwhile, so one that does not take them
+ * is given up.
  *
  * A crew belongs to the thread of the loop it was made with, as its fars do. */
 #ifndef WIRE_FAR_H

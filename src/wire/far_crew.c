@@ -65,8 +65,8 @@ static size_t on_bytes(void *arg, const char *bytes, size_t n)
     struct there *t = arg;
 
     tell(t, NOTE_BYTES, &(struct note){ .n = n }, bytes);
-    t->shown += n;
-    t->paused = t->shown >= t->limits.in_max + FAR_MORE;
+    t->away += n;
+    t->paused = t->away >= FAR_WAY;
     if (t->paused)
         stream_pause(t->stream);
     return n;
@@ -133,8 +133,8 @@ static void write_it(struct there *t, const struct order *o)
 
 static void read_more(struct there *t, size_t n)
 {
-    t->shown -= n;
-    if (!t->paused || t->shown >= t->limits.in_max + FAR_MORE)
+    t->away -= n;
+    if (!t->paused || t->away >= FAR_WAY)
         return;
     t->paused = false;
     if (t->stream)

@@ -16,7 +16,7 @@
 enum order_kind {
     ORDER_OPEN,
     ORDER_WRITE, /* bytes */
-    ORDER_MORE,  /* n bytes that were shown are done with */
+    ORDER_MORE,  /* n bytes that were told of have arrived */
     ORDER_END,
     ORDER_FREE, /* the last one */
 };
@@ -51,8 +51,9 @@ struct note {
 
 void note_free(struct note *n);
 
-/* Bytes that are done with are told of when they are so many. */
-enum { FAR_MORE = 64 * 1024 };
+/* Of a peer's bytes so many may be between the two threads; that some have arrived is said
+ * when they are half as many. */
+enum { FAR_WAY = 128 * 1024 };
 
 /* A thread's end of a far.  Made by the owner's thread, and the other's from ORDER_OPEN on. */
 struct there {
@@ -62,7 +63,7 @@ struct there {
     struct stream_limits limits;
     struct stream *stream; /* NULL: not open yet, or closed */
     struct timer progress; /* while bytes wait, the owner hears now and then how many */
-    size_t shown;          /* bytes that went to the owner, who is not done with them */
+    size_t away;           /* bytes on their way to the owner, as far as we know */
     size_t written, sent;  /* bytes that came from the owner; those it knows the socket took */
     int fd;
     bool paused;

@@ -354,15 +354,17 @@ static int too_large(struct json *j, const char *why)
     return -1;
 }
 
+enum { LONG_INT = 18 }; /* so many digits always fit */
+
 static int read_int(struct json *j, const char *end, int64_t *ret)
 {
-    bool negative = *j->p == '-';
+    bool negative = *j->p == '-', is_long = end - j->p > LONG_INT;
     uint64_t value = 0, most = (uint64_t)INT64_MAX + negative;
 
     for (const char *p = j->p + negative; p < end; p++) {
         unsigned digit = (unsigned)(*p - '0');
 
-        if (value > (most - digit) / 10)
+        if (is_long && value > (most - digit) / 10)
             return too_large(j, "an integer too large for 64 bits");
         value = value * 10 + digit;
     }

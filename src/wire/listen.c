@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,7 +257,7 @@ static int clear_stale(const struct address *at, struct err *err)
     struct stat st;
     bool stale = false;
 
-    if (sys_lstat(path, &st))
+    if (sys_lstat(AT_FDCWD, path, &st))
         return err_sys(err, "look at the file that is there");
     if (!S_ISSOCK(st.st_mode))
         return err_set(err, ERR_CONFLICT, "a file that is not a socket is there; move it away");
@@ -277,7 +278,7 @@ static int open_unix(struct listener *l, const char *text, struct err *err)
             return err_wrap(err, "listen on %s", text);
         l->fd = bind_socket(&l->at);
     }
-    if (l->fd < 0 || sys_lstat(l->at.u.un.sun_path, &st))
+    if (l->fd < 0 || sys_lstat(AT_FDCWD, l->at.u.un.sun_path, &st))
         return err_sys(err, "listen on %s", text);
     l->has_file = true;
     l->file_dev = st.st_dev;
@@ -423,7 +424,7 @@ static void remove_file(const struct listener *l)
     const char *path = l->at.u.un.sun_path;
     struct stat st;
 
-    if (sys_lstat(path, &st) == 0 && st.st_dev == l->file_dev && st.st_ino == l->file_ino)
+    if (sys_lstat(AT_FDCWD, path, &st) == 0 && st.st_dev == l->file_dev && st.st_ino == l->file_ino)
         (void)sys_unlink(path); /* one that stays is found to be stale next time */
 }
 

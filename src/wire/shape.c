@@ -455,13 +455,15 @@ static int read_value(struct reader *r, const struct shape_place *p, const struc
     return reject(r, p, "has no type");
 }
 
-/* Fields mostly come in the order of the table, so the one after the last is
- * tried first. */
+/* Fields mostly come in the order of the table, though not all of them: so those after the
+ * last are tried first. */
 static const struct field *find_field(const struct shape *s, const struct field *guess,
                                       const char *key, size_t n)
 {
-    if (guess->name && field_is_called(guess->name, key, n))
-        return guess;
+    for (const struct field *f = guess; f->name; f++) {
+        if (field_is_called(f->name, key, n))
+            return f;
+    }
     for (const struct field *f = s->fields; f->name; f++) {
         if (field_is_called(f->name, key, n) || (f->also && field_is_also(f->also, key, n)))
             return f;
@@ -496,12 +498,10 @@ static int fill_absent(struct reader *r, const struct shape_place *p, const stru
     if (r->flags & SHAPE_OVERLAY)
         return 0;
     for (const struct field *f = s->fields; f->name; f++, seen >>= 1) {
-        struct shape_place here = { .up = p, .name = f->name, .n = strlen(f->name) };
-
         if (seen & 1)
             continue;
         if (f->flags & FIELD_REQUIRED)
-            return reject(r, &here, "required");
+            return reject(r, &(struct shape_place){ p, f->name, strlen(f->name) }, "required");
         set_default(f, at_offset(out, f->offset));
         set_presence(f, out, PRESENCE_ABSENT);
     }

@@ -21,7 +21,7 @@ bool field_text_to_json(const struct field *f, const char *text, struct buf *out
 
 static inline bool field_is_called(const char *name, const char *key, size_t n)
 {
-    return strncmp(name, key, n) == 0 && name[n] == '\0';
+    return (n == 0 || *name == *key) && strncmp(name, key, n) == 0 && name[n] == '\0';
 }
 
 bool field_is_also(const char *also, const char *key, size_t n);

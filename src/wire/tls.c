@@ -128,13 +128,15 @@ static BIO_METHOD *socket_method(void)
 /* ---- what connections share ---- */
 
 /* Reading ahead saves a system call per record, and with RELEASE_BUFFERS costs
- * an idle connection nothing. */
+ * an idle connection nothing.  With AUTO_RETRY, which is on by default, a peer that sends
+ * new keys and nothing else keeps a read from ever coming back. */
 static int set_up(struct tls *t, const struct tls_config *c, struct err *err)
 {
     SSL_CTX *ctx = t->ctx;
 
     SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                               SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_clear_mode(ctx, SSL_MODE_AUTO_RETRY);
     SSL_CTX_set_options(ctx, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
     SSL_CTX_set_read_ahead(ctx, 1);
     SSL_CTX_set_default_passwd_cb(ctx, tls_no_passphrase);
@@ -333,8 +335,11 @@ enum tls_status tls_conn_handshake(struct tls_conn *c, struct err *err)
 
 int tls_conn_peer(const struct tls_conn *c, struct cert_facts *ret, struct err *err)
 {
-    X509 *peer = SSL_is_init_finished(c->ssl) ? SSL_get0_peer_certificate(c->ssl) : NULL;
+    bool is_open = SSL_is_init_finished(c->ssl);
+    X509 *peer = is_open ? SSL_get0_peer_certificate(c->ssl) : NULL;
 
+    if (is_open && tls_resume_facts(SSL_get0_session(c->ssl), ret))
+        return 0;
     if (!peer || SSL_get_verify_result(c->ssl) != X509_V_OK)
         return err_set(err, ERR_NOT_FOUND, "the peer has shown no certificate");
     return cert_facts_of(peer, ret, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tls_resume.c - see tls_resume.h.
  *
- * A ticket holds the whole session, the client's certificate in it; so a server
+ * A ticket holds the whole session, and what the client's certificate says; so a server
  * that has opened one knows its peer as after a full handshake, though nothing
  * was verified again.  What time may have changed is looked at here. */
 #include "wire/tls_resume.h"
@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "base/sys.h"
+#include "base/time.h"
 #include "wire/ticket.h"
 
 struct tls_resume {
@@ -22,6 +23,15 @@ struct tls_resume {
     SSL_SESSION *kept;      /* NULL: none */
     char *kept_host;        /* whose it is */
 };
+
+/* What stands in a ticket for the certificate: reading that again costs as much as all else
+ * about taking up a session. */
+struct client_facts {
+    char kind[8]; /* another for other facts */
+    struct cert_facts facts;
+};
+
+static const struct client_facts no_facts = { .kind = "facts 1" };
 
 /* ---- the server ---- */
 
@@ -63,12 +73,79 @@ static int on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_C
     return k == &r->tickets.keys[0] ? 1 : 2;
 }
 
-/* Whether the client is as welcome as it was: its certificate may have expired
+bool tls_resume_facts(const struct ssl_session_st *session, struct cert_facts *ret)
+{
+    struct client_facts f;
+    void *data;
+    size_t n;
+
+    if (SSL_SESSION_get0_ticket_appdata((SSL_SESSION *)session, &data, &n) != 1 || n != sizeof(f))
+        return false;
+    memcpy(&f, data, n);
+    if (memcmp(f.kind, no_facts.kind, sizeof(f.kind)) != 0)
+        return false;
+    *ret = f.facts;
+    return true;
+}
+
+/* The same session, with the facts and without the certificate. */
+static SSL_SESSION *session_with(const SSL_SESSION *session, const struct client_facts *f)
+{
+    unsigned char secret[SSL_MAX_MASTER_KEY_LENGTH];
+    size_t secret_n = SSL_SESSION_get_master_key(session, secret, sizeof(secret));
+    unsigned context_n = 0;
+    const unsigned char *context = SSL_SESSION_get0_id_context(session, &context_n);
+    SSL_SESSION *to = SSL_SESSION_new();
+
+    if (!to || SSL_SESSION_set1_master_key(to, secret, secret_n) != 1 ||
+        SSL_SESSION_set1_id_context(to, context, context_n) != 1 ||
+        SSL_SESSION_set_cipher(to, SSL_SESSION_get0_cipher(session)) != 1 ||
+        SSL_SESSION_set_protocol_version(to, SSL_SESSION_get_protocol_version(session)) != 1 ||
+        SSL_SESSION_set_time(to, SSL_SESSION_get_time(session)) == 0 ||
+        SSL_SESSION_set_timeout(to, SSL_SESSION_get_timeout(session)) != 1 ||
+        SSL_SESSION_set1_ticket_appdata(to, f, sizeof(*f)) != 1)
+        abort(); /* memory is out */
+    explicit_bzero(secret, sizeof(secret));
+    return to;
+}
+
+/* A ticket is about to be made of the session.  OpenSSL has no other way to take the
+ * certificate out of it than to read one without it into its place.  One that we can not
+ * read stays, for tls_conn_peer() to say so. */
+static int on_new_ticket(SSL *ssl, void *arg)
+{
+    SSL_SESSION *session = SSL_get_session(ssl), *bare;
+    X509 *peer = SSL_SESSION_get0_peer(session);
+    struct client_facts f = no_facts;
+    unsigned char *der = NULL;
+    const unsigned char *at;
+    struct err ignored;
+    int n;
+
+    (void)arg;
+    if (!peer || SSL_version(ssl) != TLS1_3_VERSION || SSL_get_verify_result(ssl) != X509_V_OK ||
+        cert_facts_of(peer, &f.facts, &ignored))
+        return 1;
+    bare = session_with(session, &f);
+    n = i2d_SSL_SESSION(bare, &der);
+    at = der;
+    if (n > 0) {
+        (void)d2i_SSL_SESSION(&session, &at, n); /* else the certificate stays in it */
+        OPENSSL_clear_free(der, (size_t)n);
+    }
+    SSL_SESSION_free(bare);
+    return 1;
+}
+
+/* Whether the peer is as welcome as it was: its certificate may have expired
  * meanwhile.  (That one is asked for at all is in the session's context.) */
 static bool is_still_good(SSL_SESSION *session)
 {
     X509 *peer = SSL_SESSION_get0_peer(session);
+    struct cert_facts f;
 
+    if (tls_resume_facts(session, &f))
+        return clock_wall_ms(&clock_system) < f.until_ms;
     return !peer || X509_cmp_current_time(X509_get0_notAfter(peer)) > 0;
 }
 
@@ -203,7 +280,7 @@ struct tls_resume *tls_resume_new(struct ssl_ctx_st *ctx, bool is_server, bool k
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(ctx, 1);
     if (is_server)
-        SSL_CTX_set_session_ticket_cb(ctx, NULL, on_ticket, NULL);
+        SSL_CTX_set_session_ticket_cb(ctx, on_new_ticket, on_ticket, NULL);
     if (is_server || !keeps_session)
         return r;
     r->keeps_session = true;

@@ -9,9 +9,10 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "wire/digest.h"
+#include "wire/cert.h"
 
 struct ssl_ctx_st;
+struct ssl_session_st;
 struct ssl_st;
 struct tickets;
 struct tls_resume;
@@ -27,6 +28,9 @@ void tls_resume_offer(struct tls_resume *r, struct ssl_st *ssl, const char *host
 
 /* TLS itself has failed, perhaps because of what was offered. */
 void tls_resume_forget(struct tls_resume *r);
+
+/* Who the client is, of a session that a ticket was made for; false: it does not say. */
+bool tls_resume_facts(const struct ssl_session_st *session, struct cert_facts *ret);
 
 bool tls_resume_write(const struct tls_resume *r, struct buf *to); /* false: none is kept */
 int tls_resume_read(struct tls_resume *r, const unsigned char trust_id[DIGEST_SIZE],

@@ -170,13 +170,18 @@ static int set_roots(struct tls_trust *t, SSL_CTX *ctx, const struct tls_config 
 }
 
 /* A session is resumed only where the same would decide about the peer: under
- * another CA, or where a certificate has become a must, it begins anew. */
-static int set_id(struct tls_trust *t, SSL_CTX *ctx, const struct tls_config *c, struct err *err)
+ * another CA, or where a certificate has become a must, it begins anew.  So it does with a
+ * server that looks for the certificate in it, and not for the facts (wire/tls_resume.c). */
+static int set_id(struct tls_trust *t, SSL_CTX *ctx, const struct tls_config *c, bool is_server,
+                  struct err *err)
 {
     STACK_OF(X509_OBJECT) *roots = X509_STORE_get0_objects(SSL_CTX_get_cert_store(ctx));
     struct buf all = { 0 };
 
-    buf_printf(&all, "holdfast %d %s", SSL_CTX_get_verify_mode(ctx), c->ca_pin ? c->ca_pin : "");
+    buf_printf(&all, "holdfast %d %s", SSL_CTX_get_verify_mode(ctx),
+               is_server   ? "facts"
+               : c->ca_pin ? c->ca_pin
+                           : "");
     for (int i = 0; i < sk_X509_OBJECT_num(roots); i++) {
         const X509 *x = X509_OBJECT_get0_X509(sk_X509_OBJECT_value(roots, i));
         unsigned char digest[EVP_MAX_MD_SIZE];
@@ -204,7 +209,7 @@ int tls_trust_init(struct tls_trust *t, struct ssl_ctx_st *ctx, const struct tls
         if (set_roots(t, ctx, c, err))
             return -1;
     }
-    if (set_id(t, ctx, c, err))
+    if (set_id(t, ctx, c, is_server, err))
         return -1;
     if (c->own_pem)
         return read_own(ctx, c->own_pem, err);

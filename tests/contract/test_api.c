@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The route table row by row, and the documents' own request through the whole server side:
  * HTTP, gate, tasks, hub and store are the real ones, the agent is played. */
-#include <jansson.h>
-
 #include "api/handlers.h"
 #include "api/routes.h"
 #include "base/file.h"
-#include "link/message.h"
-#include "model/code.h"
-#include "store/store_hosts.h"
-#include "tests/unit/api/world.h"
+#include "tests/unit/api/server_world.h"
 
 /* ---- the table */
 
@@ -84,14 +79,6 @@ static void every_route_is_found(void **state)
     }
 }
 
-static const char *method_name(unsigned methods)
-{
-    return methods & METHOD_POST  ? "POST"
-           : methods & METHOD_GET ? "GET"
-           : methods & METHOD_PUT ? "PUT"
-                                  : "DELETE";
-}
-
 /* Nobody gets anywhere without credentials, whatever the row. */
 static void no_route_lets_a_stranger_in(void **state)
 {
@@ -100,15 +87,16 @@ static void no_route_lets_a_stranger_in(void **state)
         [DIALECT_BACKEND] = "\"code\":1306000,",     [DIALECT_GATEWAY] = "\"code\":1640001,",
         [DIALECT_V1] = "\"code\":\"UNAUTHORIZED\",",
     };
-    struct world *w = *state;
+    struct world *w = &((struct server_world *)*state)->w;
 
     for (const struct route *r = routes; r->path; r++) {
         for (const struct place *p = route_places; p->root; p++) {
-            const char *method = method_name(r->methods & dialects[p->dialect].methods);
+            const char *method;
             char path[256];
 
             if (!(r->served & p->served))
                 continue;
+            method = method_name(r->methods & dialects[p->dialect].methods);
             path_of(r, p, path);
             world_ask(w, method, path, "", strcmp(method, "GET") && r->body_max ? "{}" : NULL);
             if (!strstr(w->body, says[p->dialect]))
@@ -119,86 +107,15 @@ static void no_route_lets_a_stranger_in(void **state)
 
 /* ---- the way of an operation */
 
-struct server {
-    struct world w; /* first: tests that need no more get it too */
-    struct fleet *fleet;
-    struct tasks *tasks;
-    int64_t epoch;
-    size_t sent;
-    char task[64]; /* of the last command */
-    int64_t item, op;
-};
-
-static void on_send(void *arg, const char *agent, int64_t epoch, unsigned type,
-                    const struct shape *s, const void *message)
-{
-    struct server *v = arg;
-    const struct message_command *command = message;
-
-    (void)s;
-    if (type != MESSAGE_COMMAND)
-        return;
-    assert_string_equal(agent, "a1");
-    assert_int_equal(epoch, v->epoch);
-    v->sent++;
-    v->item = command->item;
-    v->op = command->op;
-    snprintf(v->task, sizeof(v->task), "%s", command->task);
-}
-
-static const struct tasks_hands hands = { on_send };
-
-static void put_host(struct server *v)
-{
-    const struct host_row row = { "a1", 1, "10.0.0.1", 2, "host", "0.1", "", "", 1000 };
-    const struct session_open_ask ask = { "a1", "here", 1000 };
-    struct list rows;
-
-    store_rig_do(&v->w.store, &store_host_put, &row, NULL);
-    store_rig_do(&v->w.store, &store_session_open, &ask, &rows);
-    v->epoch = ROW(session_row, rows, 0)->epoch;
-    fleet_put_host(v->fleet, &row);
-    fleet_set_session(v->fleet, "a1", v->epoch, 1000);
-    tasks_on_session(v->tasks, "a1", v->epoch);
-}
-
 static int setup(void **state)
 {
-    struct server *v = xalloc(sizeof(*v));
-    struct err err;
+    struct server_world *v = server_world_new();
 
-    world_init(&v->w);
-    v->fleet = fleet_new(v->w.rig.loop, NULL, v->w.store.store);
-    v->tasks = tasks_new(v->w.rig.loop, NULL, v->w.store.store, v->fleet, &hands, v);
-    assert_int_equal(fleet_load(v->fleet, &err), 0);
-    assert_int_equal(tasks_load(v->tasks, &err), 0);
-    put_host(v);
+    server_world_put_host(v, "a1", 1, "10.0.0.1", 2);
+    server_world_connect(v, "a1");
     world_open(&v->w, v->fleet, v->tasks);
     *state = v;
     return 0;
-}
-
-static int teardown(void **state)
-{
-    struct server *v = *state;
-
-    world_close_doors(&v->w);
-    api_stop(v->w.api);
-    tasks_free(v->tasks);
-    fleet_free(v->fleet);
-    world_done(&v->w);
-    free(v);
-    return 0;
-}
-
-/* What the agent says of the last command. */
-static void play_agent(struct server *v, int64_t code, const char *text, struct proc_view view)
-{
-    const struct message_ref taken = { v->task, v->item };
-    const struct message_result result = { v->task, v->item, code, text, view };
-
-    tasks_on_message(v->tasks, "a1", v->epoch, MESSAGE_TAKEN, &taken);
-    tasks_on_message(v->tasks, "a1", v->epoch, MESSAGE_RESULT, &result);
 }
 
 static void load_seed(struct buf *to, int64_t op)
@@ -215,13 +132,13 @@ static void load_seed(struct buf *to, int64_t op)
 #define KEY "1:10.0.0.1:gse:proc-test"
 
 /* The result of the only key, or -1 while it waits. */
-static int64_t poll_result(struct server *v, const char *path, char content[4096])
+static int64_t poll_result(struct server_world *v, const char *path, char content[4096])
 {
     char body[128];
     json_t *json, *data, *result;
     int64_t code;
 
-    snprintf(body, sizeof(body), "{\"task_id\":\"%s\"}", v->task);
+    snprintf(body, sizeof(body), "{\"task_id\":\"%s\"}", v->last.task);
     json = json_loads(world_ask(&v->w, "POST", path, DEMO_AUTH, body), 0, NULL);
     data = json_object_get(json, "data");
     assert_int_equal(json_integer_value(json_object_get(json, "code")), 0);
@@ -234,10 +151,10 @@ static int64_t poll_result(struct server *v, const char *path, char content[4096
     return code == CODE_WAITING ? -1 : code;
 }
 
-static void start_op(struct server *v, const char *path, int64_t op)
+static void start_op(struct server_world *v, const char *path, int64_t op)
 {
     struct buf body = { 0 };
-    size_t before = v->sent;
+    size_t before = v->n_sent;
 
     load_seed(&body, op);
     world_ask(&v->w, "POST", path, DEMO_AUTH, buf_text(&body));
@@ -245,9 +162,9 @@ static void start_op(struct server *v, const char *path, int64_t op)
     if (!strstr(v->w.body, "\"result\":true"))
         fail_msg("%s", v->w.body);
     assert_non_null(strstr(v->w.body, "\"data\":{\"task_id\":\"GSETASK:"));
-    TURN_UNTIL(&v->w.rig, v->sent == before + 1);
-    assert_int_equal(v->op, op);
-    assert_non_null(strstr(v->w.body, v->task));
+    TURN_UNTIL(&v->w.rig, v->n_sent == before + 1);
+    assert_int_equal(v->last.op, op);
+    assert_non_null(strstr(v->w.body, v->last.task));
 }
 
 #define ESB     "/api/c/compapi/v2/gse/"
@@ -264,7 +181,7 @@ static void the_documents_request_goes_all_the_way(void **state)
         { MIX "operate_proc_v2/", ESB "get_proc_operate_result/" },
     };
     static const int64_t ops[] = { 0, 1, 2, 3, 4, 7, 8, 9 };
-    struct server *v = *state;
+    struct server_world *v = *state;
     char content[4096];
 
     for (size_t p = 0; p < ARRAY_LEN(paths); p++) {
@@ -274,8 +191,9 @@ static void the_documents_request_goes_all_the_way(void **state)
             start_op(v, paths[p].operate, ops[i]);
             assert_int_equal(poll_result(v, paths[p].result, content), -1);
             assert_string_equal(content, "");
-            play_agent(v, CODE_OK, "success",
-                       (struct proc_view){ "gse", "proc-test", .pid = 4711, .hosted = true });
+            server_world_play(
+                v, CODE_OK, "success",
+                (struct proc_view){ "gse", "proc-test", .pid = 4711, .hosted = true });
             TURN_UNTIL(&v->w.rig, (code = poll_result(v, paths[p].result, content)) != -1);
             assert_int_equal(code, 0);
             assert_non_null(strstr(content, ops[i] == 2 ? "\"pid\":4711," : "\"isAuto\":true}]}"));
@@ -285,24 +203,24 @@ static void the_documents_request_goes_all_the_way(void **state)
 
 static void a_failure_of_the_agent_is_told_as_it_is(void **state)
 {
-    struct server *v = *state;
+    struct server_world *v = *state;
     char content[4096];
     int64_t code = -1;
 
     start_op(v, ESB "operate_proc_v2/", 0);
-    play_agent(v, CODE_RUNNING, "already running", (struct proc_view){ "gse", "proc-test" });
+    server_world_play(v, CODE_RUNNING, "already running", (struct proc_view){ "gse", "proc-test" });
     TURN_UNTIL(&v->w.rig,
                (code = poll_result(v, ESB "get_proc_operate_result_v2/", content)) != -1);
     assert_int_equal(code, CODE_RUNNING);
     assert_non_null(strstr(content, "\"result\":\"already running\""));
 }
 
-static bool both_done(struct server *v)
+static bool both_done(struct server_world *v)
 {
     char body[128];
     bool by_id, by_address;
 
-    snprintf(body, sizeof(body), "{\"task_id\":\"%s\"}", v->task);
+    snprintf(body, sizeof(body), "{\"task_id\":\"%s\"}", v->last.task);
     world_ask(&v->w, "POST", GATEWAY "get_proc_operate_result_v2", DEMO_AUTH, body);
     assert_non_null(strstr(v->w.body, "\"nobody:gse:p\":{\"error_code\":117,"));
     by_id = strstr(v->w.body, "\"a1:gse:p\":{\"error_code\":0,");
@@ -314,39 +232,45 @@ static bool both_done(struct server *v)
 /* A host named in two ways runs once; both keys have its result. */
 static void a_host_named_twice_runs_once(void **state)
 {
-    struct server *v = *state;
+    struct server_world *v = *state;
 
     world_ask(&v->w, "POST", GATEWAY "operate_proc_v2", DEMO_AUTH,
               "{\"meta\":{\"namespace\":\"gse\",\"name\":\"p\"},\"op_type\":2,"
               "\"agent_id_list\":[\"a1\",\"1:10.0.0.1\",\"nobody\"]}");
-    TURN_UNTIL(&v->w.rig, v->sent == 1);
-    play_agent(v, CODE_OK, "success", (struct proc_view){ "gse", "p", .pid = 7 });
+    TURN_UNTIL(&v->w.rig, v->n_sent == 1);
+    server_world_play(v, CODE_OK, "success", (struct proc_view){ "gse", "p", .pid = 7 });
     TURN_UNTIL(&v->w.rig, both_done(v));
-    assert_int_equal(v->sent, 1);
+    assert_int_equal(v->n_sent, 1);
 }
 
 /* The same task by /v1, and an operation by what the fleet has learned from it. */
 static void v1_knows_what_the_others_did(void **state)
 {
-    struct server *v = *state;
-    char path[128], content[4096];
+    struct server_world *v = *state;
+    char path[128], content[4096], deadline[64];
+    const char *at;
 
     start_op(v, ESB "operate_proc_v2/", 0);
-    play_agent(v, CODE_OK, "success", (struct proc_view){ "gse", "proc-test", .pid = 4711 });
+    server_world_play(v, CODE_OK, "success", (struct proc_view){ "gse", "proc-test", .pid = 4711 });
     TURN_UNTIL(&v->w.rig, poll_result(v, ESB "get_proc_operate_result_v2/", content) != -1);
-    snprintf(path, sizeof(path), "/v1/tasks/%s", v->task);
+    snprintf(path, sizeof(path), "/v1/tasks/%s", v->last.task);
     world_ask(&v->w, "GET", path, DEMO_AUTH, NULL);
     assert_non_null(strstr(v->w.body, "\"total\":1,\"left\":0,\"failed\":0,"));
     assert_non_null(strstr(v->w.body, "\"user\":\"tom\""));
     world_ask(&v->w, "POST", "/v1/operations", DEMO_AUTH,
               "{\"operation\":\"restart\",\"namespace\":\"gse\",\"name\":\"proc-test\"}");
     assert_int_equal(v->w.status, 200);
-    assert_non_null(strstr(v->w.body, "\"items\":1}"));
-    TURN_UNTIL(&v->w.rig, v->sent == 2);
-    assert_int_equal(v->op, PROC_OP_RESTART);
+    at = strstr(v->w.body, "\"items\":1,\"deadline_ms\":17");
+    assert_non_null(at);
+    snprintf(deadline, sizeof(deadline), "%.*s,", (int)strcspn(at, "}") - 10, at + 10);
+    TURN_UNTIL(&v->w.rig, v->n_sent == 2);
+    assert_int_equal(v->last.op, PROC_OP_RESTART);
+    snprintf(path, sizeof(path), "/v1/tasks/%s", v->last.task);
+    world_ask(&v->w, "GET", path, DEMO_AUTH, NULL);
+    assert_non_null(strstr(v->w.body, deadline)); /* the same is told of the task */
 }
 
-#define API_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define API_TEST(f) cmocka_unit_test_setup_teardown(f, setup, server_world_teardown)
 
 int main(void)
 {

@@ -188,9 +188,9 @@ static int setup(void **state)
         events_new(v->w.rig.loop, NULL, v->w.store.store, &none, &v->w.events, &err) ||
         events_load(v->w.events, v->fleet, &err) || db_open(v->w.store.url, DB_READ, &b->db, &err))
         fail_msg("%s", err.text);
-    server_world_put_host(v, "a1", "10.0.0.1", 1);
-    server_world_put_host(v, "a2", "10.0.0.2", 2);
-    server_world_put_host(v, "a3", "10.0.0.3", 1);
+    server_world_put_host(v, "a1", 0, "10.0.0.1", 1);
+    server_world_put_host(v, "a2", 0, "10.0.0.2", 2);
+    server_world_put_host(v, "a3", 0, "10.0.0.3", 1);
     server_world_connect(v, "a1");
     server_world_put_proc(v, "a1", "p");
     server_world_put_proc(v, "a1", "q");
@@ -309,14 +309,6 @@ static const char *rest_of(const struct trial *t)
             return rests[i].rest;
     }
     return t->b->task;
-}
-
-static const char *method_name(unsigned methods)
-{
-    return methods & METHOD_POST  ? "POST"
-           : methods & METHOD_GET ? "GET"
-           : methods & METHOD_PUT ? "PUT"
-                                  : "DELETE";
 }
 
 static void trial_init(struct trial *t, struct bad_world *b, const struct route *r,

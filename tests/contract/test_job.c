@@ -2,59 +2,12 @@
 /* The documents' own requests to Job, byte for byte, through the whole server side: HTTP, gate,
  * scopes, tasks, hub and store are the real ones, the agent is played.  Run from the root of
  * the project. */
-#include <jansson.h>
-
 #include "base/file.h"
-#include "link/message.h"
-#include "model/code.h"
 #include "server/scopes.h"
-#include "store/store_hosts.h"
-#include "tests/unit/api/world.h"
-
-struct server {
-    struct world w;
-    struct fleet *fleet;
-    struct tasks *tasks;
-    int64_t epoch;
-    size_t sent;
-    struct message_command last; /* texts in the arena */
-    struct arena arena;
-};
-
-static void on_send(void *arg, const char *agent, int64_t epoch, unsigned type,
-                    const struct shape *s, const void *message)
-{
-    struct server *v = arg;
-
-    if (type != MESSAGE_COMMAND)
-        return;
-    assert_string_equal(agent, "a1");
-    assert_int_equal(epoch, v->epoch);
-    shape_copy(s, message, &v->arena, &v->last);
-    v->sent++;
-}
-
-static const struct tasks_hands hands = { on_send };
-
-/* The host of the documents, in their business. */
-static void put_host(struct server *v)
-{
-    struct host_row row = { .agent_id = "a1", .ip = "10.0.0.1", .biz_id = 1, .joined_ms = 1000 };
-    const struct session_open_ask ask = { "a1", "here", 1000 };
-    struct list rows;
-
-    row.hostname = row.version = row.cert_serial = row.cert_fingerprint = "";
-    row.note = row.addresses = "";
-    store_rig_do(&v->w.store, &store_host_put, &row, NULL);
-    store_rig_do(&v->w.store, &store_session_open, &ask, &rows);
-    v->epoch = ROW(session_row, rows, 0)->epoch;
-    fleet_put_host(v->fleet, &row);
-    fleet_set_session(v->fleet, "a1", v->epoch, 1000);
-    tasks_on_session(v->tasks, "a1", v->epoch);
-}
+#include "tests/unit/api/server_world.h"
 
 /* With the secret of the documents. */
-static void put_app(struct server *v)
+static void put_app(struct server_world *v)
 {
     char hash[SECRET_HASH_SIZE];
     struct app_row row = {
@@ -65,54 +18,27 @@ static void put_app(struct server *v)
     store_rig_do(&v->w.store, &store_app_put, &row, NULL);
 }
 
+/* The host of the documents, in their business. */
 static int setup(void **state)
 {
-    struct server *v = xalloc(sizeof(*v));
-    struct err err;
+    struct server_world *v = server_world_new();
 
-    world_init(&v->w);
     put_app(v);
-    v->fleet = fleet_new(v->w.rig.loop, NULL, v->w.store.store);
-    v->tasks = tasks_new(v->w.rig.loop, NULL, v->w.store.store, v->fleet, &hands, v);
-    assert_int_equal(fleet_load(v->fleet, &err), 0);
-    assert_int_equal(tasks_load(v->tasks, &err), 0);
-    put_host(v);
+    server_world_put_host(v, "a1", 0, "10.0.0.1", 1);
+    server_world_connect(v, "a1");
     world_open(&v->w, v->fleet, v->tasks);
     *state = v;
     return 0;
-}
-
-static int teardown(void **state)
-{
-    struct server *v = *state;
-
-    world_close_doors(&v->w);
-    api_stop(v->w.api);
-    tasks_free(v->tasks);
-    fleet_free(v->fleet);
-    world_done(&v->w);
-    arena_free(&v->arena);
-    free(v);
-    return 0;
-}
-
-static void play_agent(struct server *v, int64_t code, const char *text, struct proc_view view)
-{
-    const struct message_ref taken = { v->last.task, v->last.item };
-    const struct message_result result = { v->last.task, v->last.item, code, text, view };
-
-    tasks_on_message(v->tasks, "a1", v->epoch, MESSAGE_TAKEN, &taken);
-    tasks_on_message(v->tasks, "a1", v->epoch, MESSAGE_RESULT, &result);
 }
 
 #define JOB   "/api/c/compapi/v2/job/"
 #define JOBV3 "/api/c/compapi/v2/jobv3/"
 
 /* A document's request, as it is: credentials in the body, no header. */
-static void ask_seed(struct server *v, const char *path, const char *seed)
+static void ask_seed(struct server_world *v, const char *path, const char *seed)
 {
     struct buf body = { 0 };
-    size_t before = v->sent;
+    size_t before = v->n_sent;
     struct err err;
     char file[128];
     json_t *json, *data;
@@ -121,7 +47,7 @@ static void ask_seed(struct server *v, const char *path, const char *seed)
     assert_int_equal(file_read(file, 1 << 16, &body, &err), 0);
     world_ask(&v->w, "POST", path, "", buf_text(&body));
     buf_free(&body);
-    TURN_UNTIL(&v->w.rig, v->sent == before + 1);
+    TURN_UNTIL(&v->w.rig, v->n_sent == before + 1);
     json = json_loads(v->w.body, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(json);
     data = json_object_get(json, "data");
@@ -139,7 +65,8 @@ static void ask_seed(struct server *v, const char *path, const char *seed)
 #define AUTH "\"bk_app_code\":\"esb_test\",\"bk_app_secret\":\"xxx\",\"bk_username\":\"admin\","
 
 /* What get_proc_result says of the task's only key. */
-static json_t *ask_result(struct server *v, const char *path, const char *key, int64_t *ret_status)
+static json_t *ask_result(struct server_world *v, const char *path, const char *key,
+                          int64_t *ret_status)
 {
     char body[256];
     json_t *json, *data, *entry;
@@ -157,7 +84,7 @@ static json_t *ask_result(struct server *v, const char *path, const char *key, i
     return entry;
 }
 
-static bool is_done(struct server *v, const char *path, const char *key)
+static bool is_done(struct server_world *v, const char *path, const char *key)
 {
     int64_t status;
 
@@ -166,7 +93,7 @@ static bool is_done(struct server *v, const char *path, const char *key)
 }
 
 /* The answer while it waits, and when the agent has done it. */
-static void go_on(struct server *v, const char *path, const char *key, int64_t code)
+static void go_on(struct server_world *v, const char *path, const char *key, int64_t code)
 {
     int64_t status;
     json_t *entry = ask_result(v, path, key, &status), *value;
@@ -175,8 +102,8 @@ static void go_on(struct server *v, const char *path, const char *key, int64_t c
     assert_int_equal(json_integer_value(json_object_get(entry, "error_code")), CODE_WAITING);
     assert_string_equal(json_string_value(json_object_get(entry, "content")), "");
     json_decref(entry);
-    play_agent(v, code, code ? "not running" : "success",
-               (struct proc_view){ v->last.meta.space, v->last.meta.name, .hosted = !code });
+    server_world_play(v, code, code ? "not running" : "success",
+                      (struct proc_view){ v->last.meta.space, v->last.meta.name, .hosted = !code });
     TURN_UNTIL(&v->w.rig, is_done(v, path, key));
     entry = ask_result(v, path, key, &status);
     assert_int_equal(json_integer_value(json_object_get(entry, "error_code")), code);
@@ -191,7 +118,7 @@ static void go_on(struct server *v, const char *path, const char *key, int64_t c
     json_decref(entry);
 }
 
-static void check_nginx(const struct server *v)
+static void check_nginx(const struct server_world *v)
 {
     const struct proc_spec *s = &v->last.spec;
     const struct proc_policy p = proc_policy_of(s);
@@ -216,7 +143,7 @@ static void check_nginx(const struct server *v)
 
 static void manage_proc_by_scope_is_answered_as_documented(void **state)
 {
-    struct server *v = *state;
+    struct server_world *v = *state;
 
     ask_seed(v, JOBV3 "manage_proc/", "manage_proc_scope");
     check_nginx(v);
@@ -225,7 +152,7 @@ static void manage_proc_by_scope_is_answered_as_documented(void **state)
 
 static void manage_proc_by_business_is_answered_as_documented(void **state)
 {
-    struct server *v = *state;
+    struct server_world *v = *state;
 
     ask_seed(v, JOB "manage_proc/", "manage_proc_biz");
     check_nginx(v);
@@ -234,7 +161,7 @@ static void manage_proc_by_business_is_answered_as_documented(void **state)
 
 static void operate_process_is_answered_as_documented(void **state)
 {
-    struct server *v = *state;
+    struct server_world *v = *state;
 
     ask_seed(v, JOB "operate_process/", "operate_process");
     assert_int_equal(v->last.op, PROC_OP_STOP);
@@ -266,53 +193,53 @@ static const struct { const char *path, *body; double cpu, mem; const char *stop
 /* What comes here an agent can read: a limit that it would refuse never leaves us. */
 static void limits_out_of_range_are_no_error(void **state)
 {
-    struct server *v = *state;
+    struct server_world *v = *state;
 
     for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
-        size_t before = v->sent;
+        size_t before = v->n_sent;
 
         world_ask(&v->w, "POST", limits[i].path, "", limits[i].body);
         if (!strstr(v->w.body, "\"result\":true"))
             fail_msg("%s", v->w.body);
-        TURN_UNTIL(&v->w.rig, v->sent == before + 1);
+        TURN_UNTIL(&v->w.rig, v->n_sent == before + 1);
         assert_true(v->last.spec.resource.cpu_percent == limits[i].cpu);
         assert_true(v->last.spec.resource.mem_percent == limits[i].mem);
         assert_string_equal(v->last.spec.control.stop_cmd, limits[i].stop_cmd);
-        play_agent(v, CODE_OK, "", (struct proc_view){ "job.biz.1", "/a/p" });
+        server_world_play(v, CODE_OK, "", (struct proc_view){ "job.biz.1", "/a/p" });
     }
 }
 
 /* Many checks take longer, and the deadline knows. */
 static void the_deadline_has_time_for_all_checks(void **state)
 {
-    struct server *v = *state;
+    struct server_world *v = *state;
     int64_t short_ms;
 
     world_ask(&v->w, "POST", JOB "operate_process", "", PROCESS(""));
-    TURN_UNTIL(&v->w.rig, v->sent == 1);
+    TURN_UNTIL(&v->w.rig, v->n_sent == 1);
     short_ms = v->last.deadline_ms;
-    play_agent(v, CODE_OK, "", (struct proc_view){ "job.biz.1", "/a/p" });
+    server_world_play(v, CODE_OK, "", (struct proc_view){ "job.biz.1", "/a/p" });
     world_ask(&v->w, "POST", JOB "operate_process", "", PROCESS("\"start_check_end_time\":1005,"));
-    TURN_UNTIL(&v->w.rig, v->sent == 2);
+    TURN_UNTIL(&v->w.rig, v->n_sent == 2);
     assert_true(v->last.deadline_ms - short_ms >= 1000 * 1000);
 }
 
 /* What GSE asked for is found by GSE's key, here too. */
 static void a_task_of_gse_is_shown_with_its_own_keys(void **state)
 {
-    struct server *v = *state;
+    struct server_world *v = *state;
 
     world_ask(&v->w, "POST", "/api/c/compapi/v2/gse/operate_proc_v2/", "",
               "{" AUTH "\"meta\":{\"namespace\":\"gse\",\"name\":\"p\"},\"op_type\":4,"
               "\"hosts\":[{\"ip\":\"10.0.0.1\",\"bk_cloud_id\":0}]}");
-    TURN_UNTIL(&v->w.rig, v->sent == 1);
-    play_agent(v, CODE_OK, "success", (struct proc_view){ "gse", "p" });
+    TURN_UNTIL(&v->w.rig, v->n_sent == 1);
+    server_world_play(v, CODE_OK, "success", (struct proc_view){ "gse", "p" });
     TURN_UNTIL(&v->w.rig, is_done(v, JOB "get_proc_result", "0:10.0.0.1:gse:p"));
 }
 
 /* ---- later */
 
-static char *ask_again(struct server *v)
+static char *ask_again(struct server_world *v)
 {
     int64_t status;
     json_t *entry = ask_result(v, JOB "get_proc_result", "/a/p:0:10.0.0.1", &status);
@@ -325,13 +252,13 @@ static char *ask_again(struct server *v)
 /* Ten minutes later it is told from the store, word for word the same. */
 static void an_old_task_is_told_as_before(void **state)
 {
-    struct server *v = *state;
+    struct server_world *v = *state;
     char *first, *later;
 
     world_ask(&v->w, "POST", JOB "operate_process", "",
               PROCESS("\"func_id\":\"f\",\"instance_id\":\"i\","));
-    TURN_UNTIL(&v->w.rig, v->sent == 1);
-    play_agent(v, CODE_OK, "success", (struct proc_view){ "job.biz.1", "/a/p" });
+    TURN_UNTIL(&v->w.rig, v->n_sent == 1);
+    server_world_play(v, CODE_OK, "success", (struct proc_view){ "job.biz.1", "/a/p" });
     TURN_UNTIL(&v->w.rig, is_done(v, JOB "get_proc_result", "/a/p:0:10.0.0.1"));
     first = ask_again(v);
     assert_non_null(strstr(first, "\"funcID\": \"f\""));
@@ -344,7 +271,7 @@ static void an_old_task_is_told_as_before(void **state)
     free(later);
 }
 
-#define JOB_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define JOB_TEST(f) cmocka_unit_test_setup_teardown(f, setup, server_world_teardown)
 
 int main(void)
 {

@@ -39,16 +39,6 @@ static int teardown(void **state)
     return 0;
 }
 
-static const struct {
-    unsigned method;
-    const char *name;
-} methods[] = {
-    { METHOD_GET, "get" },
-    { METHOD_POST, "post" },
-    { METHOD_PUT, "put" },
-    { METHOD_DELETE, "delete" },
-};
-
 static json_t *get(const json_t *o, const char *key, const char *where)
 {
     json_t *value = json_object_get(o, key);
@@ -73,9 +63,9 @@ static void every_row_is_in_it(void **state)
             buf_truncate(&path, 0);
             openapi_path(r, p, &path);
             of_path = get(paths, buf_text(&path), "paths");
-            for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
-                if (r->methods & dialects[p->dialect].methods & methods[i].method)
-                    get(of_path, methods[i].name, buf_text(&path));
+            for (size_t i = 0; i < METHODS; i++) {
+                if (r->methods & dialects[p->dialect].methods & 1U << i)
+                    get(of_path, methods_known[i].lower, buf_text(&path));
             }
         }
     }
@@ -98,14 +88,14 @@ static void every_path_is_a_row(void **state)
         hole = strstr(real, "{id}");
         if (hole)
             memmove(hole + 1, hole + 4, strlen(hole + 4) + 1), *hole = 'x';
-        for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
+        for (size_t i = 0; i < METHODS; i++) {
             struct route_found found;
 
-            route_find(real, methods[i].method, &found);
+            route_find(real, 1U << i, &found);
             if (found.route && !hole && strchr(found.route->path, '*'))
                 found.route = NULL; /* a name that is also a word of another path */
-            if (!!found.route != !!json_object_get(of_path, methods[i].name))
-                fail_msg("%s %s", methods[i].name, path);
+            if (!!found.route != !!json_object_get(of_path, methods_known[i].lower))
+                fail_msg("%s %s", methods_known[i].lower, path);
         }
     }
 }

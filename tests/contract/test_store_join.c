@@ -120,19 +120,23 @@ static void a_token_is_revoked_by_its_id(void **state)
 
     store_rig_do(r, &store_token_put, &one, NULL);
     store_rig_do(r, &store_token_put, &other, NULL);
-    store_rig_do(r, &store_token_del, &(struct token_del_ask){ "0123456789" }, &rows);
+    store_rig_do(r, &store_token_revoke, &(struct token_revoke_ask){ "0123456789", 70 }, &rows);
     assert_int_equal(rows.n, 0); /* not by less than all of it */
-    store_rig_do(r, &store_token_del, &(struct token_del_ask){ "0123456789ab" }, &rows);
+    store_rig_do(r, &store_token_revoke, &(struct token_revoke_ask){ "0123456789ab", 70 }, &rows);
     assert_int_equal(rows.n, 1);
     assert_string_equal(ROW(token_row, rows, 0)->hash, one.hash);
     assert_int_equal(ROW(token_row, rows, 0)->created_ms, 5);
     assert_string_equal(ROW(token_row, rows, 0)->app, "kit");
     assert_string_equal(ROW(token_row, rows, 0)->user_name, "alice");
-    store_rig_do(r, &store_token_del, &(struct token_del_ask){ "0123456789ab" }, &rows);
-    assert_int_equal(rows.n, 0);
-    store_rig_do(r, &store_token_list, &(struct store_page){ "", 10 }, &rows);
+    store_rig_do(r, &store_token_revoke, &(struct token_revoke_ask){ "0123456789ab", 90 }, &rows);
     assert_int_equal(rows.n, 1);
-    assert_string_equal(ROW(token_row, rows, 0)->hash, other.hash);
+    assert_int_equal(ROW(token_row, rows, 0)->revoked_ms, 70); /* the first time counts */
+    store_rig_do(r, &store_token_list, &(struct store_page){ "", 10 }, &rows);
+    assert_int_equal(rows.n, 2);
+    assert_int_equal(ROW(token_row, rows, 0)->uses_left, 0);
+    assert_int_equal(ROW(token_row, rows, 1)->revoked_ms, 0);
+    assert_int_equal(ROW(token_row, rows, 1)->uses_left, 1);
+    store_rig_refused(r, &store_token_take, &(struct token_take_ask){ one.hash, 80 }, ERR_CONFLICT);
 }
 
 int main(void)

@@ -133,7 +133,16 @@ static void tokens_go_when_they_have_ended(void **state)
     for (size_t i = 0; i < ARRAY_LEN(old); i++)
         store_rig_do(r, &store_token_put, &(struct token_row){ old[i], .expires_ms = OLD_MS },
                      NULL);
-    store_rig_do(r, &store_token_put, &(struct token_row){ "d", .expires_ms = NEW_MS }, NULL);
+    store_rig_do(r, &store_token_put,
+                 &(struct token_row){ "sha256:0123456789ab", .expires_ms = NEW_MS }, NULL);
+    store_rig_do(r, &store_token_revoke, &(struct token_revoke_ask){ "0123456789ab", OLD_MS },
+                 &rows);
+    assert_int_equal(tidy(r, 5).tokens, 4);
+    for (size_t i = 0; i < ARRAY_LEN(old); i++)
+        store_rig_do(r, &store_token_put, &(struct token_row){ old[i], .expires_ms = OLD_MS },
+                     NULL);
+    store_rig_do(r, &store_token_put,
+                 &(struct token_row){ "d", .expires_ms = NEW_MS, .revoked_ms = NEW_MS }, NULL);
     assert_int_equal(tidy(r, 2).tokens, 2);
     assert_int_equal(tidy(r, 2).tokens, 1);
     assert_int_equal(tidy(r, 2).tokens, 0);

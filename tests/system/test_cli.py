@@ -118,8 +118,8 @@ def task(*items):
             "failed": sum(i["done"] and i["code"] != 0 for i in items), "items": list(items)}
 
 
-STATUS = {"version": "0.1.0", "uptime_s": 192, "hosts": 3, "online": 2, "processes": 4, "running": 3,
-          "hosted": 4, "open_tasks": 1}
+STATUS = {"version": "0.1.0", "uptime_s": 192, "hosts": 3, "online": 2, "silent": 0, "processes": 4,
+          "running": 3, "hosted": 4, "open_tasks": 1}
 HOSTS = {"hosts": [{"agent_id": "a1", "cloud_id": 0, "ip": "10.0.0.1", "biz_id": 2, "hostname": "n1",
                     "version": "0.1.0", "online": True, "since_s": NOW - 3600, "joined_s": NOW - 9000,
                     "processes": 3, "running": 2},
@@ -239,10 +239,10 @@ def test_status_names_hosts_that_are_offline(run, stand_in):
     stand_in.answers["GET", "/v1/hosts"] = 200, {"hosts": away, "next": ""}
     p = run("status")
     assert p.code == 1 and stand_in.asked[-1]["query"]["state"] == "offline"
-    assert "5 hosts offline" in p.out and ": 10.0.0.1, 10.0.0.2, 10.0.0.3, and 2 more; see" in p.out
+    assert "5 hosts offline" in p.out and ": 10.0.0.1, 10.0.0.2, 10.0.0.3, and 2 more\n" in p.out
     assert "5 台主机离线" in run("status", "--lang", "zh").out
     stand_in.answers["GET", "/v1/status"] = 200, {**STATUS, "hosts": 7, "uptime_s": 12}
-    assert "started 12s ago and hosts are still coming back: 5 hosts" in run("status").out
+    assert "5 hosts still to come back: 10.0.0.1, " in run("status").out
     stand_in.answers["GET", "/v1/status"] = 200, {**STATUS, "online": 3}
     p = run("status")
     assert p.code == 0 and "offline:" not in p.out
@@ -374,7 +374,7 @@ def test_host_list(run, stand_in):
     p = run("host", "list")
     _, first, second = p.out.splitlines()
     assert re.fullmatch(r"1h \d+m", cells(first).pop(3))
-    assert [c for n, c in enumerate(cells(first)) if n != 3] == ["10.0.0.1", "n1", "online", "2", "2/3", "0.1.0", "a1"]
+    assert [c for n, c in enumerate(cells(first)) if n != 3] == ["10.0.0.1", "n1", "online", "2", "2/3", "a1", "0.1.0"]
     assert cells(second)[:3] == ["7:10.0.0.1", "数据库主机", "offline"]
     assert [h["agent_id"] for h in json.loads(run("host", "list", "--json").out)["hosts"]] == ["a1", "a2"]
 
@@ -384,9 +384,51 @@ def test_several_hosts_are_removed_up_to_the_first_that_is_not_there(run, stand_
     gone = [(200, HOSTS["hosts"][0]), (200, HOSTS["hosts"][1]), no]
     stand_in.answers["POST", "/v1/hosts/remove"] = gone
     p = run("host", "remove", "a1", "a2", "x", "y")
+    assert p.code == 2 and "say --yes" in p.err and not stand_in.asked
+    p = run("host", "remove", "a1", "a2", "x", "y", "--yes")
     assert p.code != 0 and "host x: there is none" in p.err
     assert [a["body"]["host"] for a in stand_in.asked] == ["a1", "a2", "x"]
     assert len(p.out.splitlines()) == 2
+
+
+def test_who_is_connected_and_silent_is_told_of(run, stand_in):
+    mute = {**HOSTS["hosts"][0], "state": "silent", "silent_since_s": int(time.time()) - 70}
+    stand_in.answers["GET", "/v1/status"] = 200, {**STATUS, "online": 3, "silent": 1}
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [], "next": ""}
+    stand_in.answers["GET", "/v1/hosts"] = 200, {"hosts": [mute], "next": ""}
+    p = run("status")
+    assert p.code == 1 and "1 host silent: 10.0.0.1\n" in p.out
+    assert stand_in.asked[-1]["query"]["state"] == "silent"
+    row = cells(run("host", "list", "--state", "silent").out.splitlines()[1])
+    assert row[2] == "silent" and re.fullmatch(r"1m \d+s", row[3])
+    assert "1 台主机无响应：10.0.0.1\n" in run("status", "--lang", "zh").out
+
+
+# --- Forgetting -----------------------------------------------------------
+
+def target(ip, code=0, text=""):
+    return {"key": f"a-{ip}", "agent_id": f"a-{ip}", "ip": ip, "cloud_id": 0, "online": True, "code": code, "text": text}
+
+
+def test_a_process_is_forgotten_where_it_is_or_where_it_is_said(run, stand_in):
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [process(), process("10.0.0.2")], "next": ""}
+    stand_in.answers["POST", "/v1/processes/forget"] = 200, {"targets": [target("10.0.0.1"), target("10.0.0.2")]}
+    p = run("forget", "prod/web")
+    assert p.code == 2 and "holdfast forget: nobody is here to confirm it; say --yes" in p.err and not stand_in.asked
+    p = run("forget", "prod/web", "--yes")
+    assert p.code == 0 and p.out == "prod/web: forgotten on 2 hosts\n"
+    assert stand_in.asked[-1]["body"] == {"namespace": "prod", "name": "web", "hosts": ["a-10.0.0.1", "a-10.0.0.2"]}
+    stand_in.answers["POST", "/v1/processes/forget"] = 200, {"targets": [
+        target("10.0.0.1"), {**target("", 117, "no such host"), "key": "x"}]}
+    n = len(stand_in.asked)
+    p = run("forget", "prod/web", "--host", "10.0.0.1", "--host", "x", "--yes")
+    assert p.code == 1 and len(stand_in.asked) == n + 1 and stand_in.asked[-1]["body"]["hosts"] == ["10.0.0.1", "x"]
+    assert cells(p.out.splitlines()[1]) == ["x", "117", "no such host"] and "forgotten on 1 host\n" in p.out
+    assert "已在 1 台主机上忘记" in run("forget", "prod/web", "--yes", "--lang", "zh").out
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [], "next": ""}
+    p = run("forget", "prod/none", "--yes")
+    assert p.code == 1 and "no such process" in p.err
+    assert run("forget", "prod", "--yes").code == 2
 
 
 # --- Operations -----------------------------------------------------------
@@ -443,6 +485,18 @@ def test_no_wait_prints_the_task(run, stand_in):
     assert run("stop", "prod/web", "--no-wait", "--quiet").out == "T1\n"
     assert json.loads(run("stop", "prod/web", "--no-wait", "--json").out) == {"task_id": "T1", "items": 1}
     assert all(a["method"] == "POST" for a in stand_in.asked)
+
+
+def test_by_when_all_will_have_ended_is_told(run, stand_in):
+    ends = int(time.time()) + 7200 + 59
+    stand_in.answers["POST", "/v1/operations"] = 200, {"task_id": "T1", "items": 1, "deadline_ms": ends * 1000}
+    stand_in.answers["GET", "/v1/tasks/T1"] = 200, {**task(item(done=False)), "deadline_ms": ends * 1000}
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(ends))
+    for args in (["stop", "prod/web", "--no-wait"], ["task", "show", "T1"], ["task", "T1", "--wait", "--timeout", "0"]):
+        assert f"all will have ended by {when} at the latest (in 2h 0m)" in run(*args).out
+    assert f"最迟于 {when}（2小时0分后）全部结束" in run("task", "T1", "--lang", "zh").out
+    stand_in.answers["GET", "/v1/tasks/T1"] = 200, {**task(item()), "deadline_ms": ends * 1000}
+    assert "at the latest" not in run("task", "T1").out
 
 
 def test_json_of_an_operation_is_the_task(run, stand_in):
@@ -503,8 +557,9 @@ def test_task_shows_all_items_and_waits_if_told_to(run, stand_in):
     p = run("task", "T1")
     assert p.code == 1
     lines = p.out.splitlines()
-    assert lines[0].startswith("task T1: 2 done, 1 left, 1 failed; made 20") and lines[0].endswith("(ann)")
-    assert [cells(r)[2] for r in lines[2:]] == ["done", "829 NOT_RUNNING", "in progress"]
+    assert lines[0] == "task T1: 2 done, 1 left, 1 failed"
+    assert lines[1].startswith("made 20") and lines[1].endswith("(ann)")
+    assert [cells(r)[2] for r in lines[-3:]] == ["done", "829 NOT_RUNNING", "in progress"]
     stand_in.answers["GET", "/v1/tasks/T1"] = [(200, task(item(done=False, code=115))), (200, task(item()))]
     p = run("task", "T1", "--wait")
     assert p.code == 0 and p.out.startswith("task T1: 1 of 1 done, ")
@@ -584,8 +639,8 @@ def test_app_list(run, stand_in):
                                          "signatures": True}, "can_sign": True,
          "created_s": 10 ** 9}], "next": ""}
     _, first, second = run("app", "list").out.splitlines()
-    assert cells(first) == ["all", "read operate", "all", "all", "all", "-", "-", "1970-01-01 00:00"]
-    assert cells(second) == ["one", "read admin", "start stop", "生产", "2 3 set:9", "50", "yes", "2001-09-09 01:46"]
+    assert cells(first) == ["all", "1970-01-01 00:00", "-", "-", "read operate", "all", "all", "all"]
+    assert cells(second) == ["one", "2001-09-09 01:46", "50", "yes", "read admin", "start stop", "生产", "2 3 set:9"]
     assert len(json.loads(run("app", "list", "--json").out)["apps"]) == 2
 
 
@@ -632,12 +687,13 @@ def test_tokens_are_listed_and_revoked(run, stand_in):
     assert "holdfast token create" in run("token", "list").out
     stand_in.answers["GET", "/v1/tokens"] = [
         (200, {"tokens": [TOKEN], "next": "0a1b2c3d4e5f"}),
-        (200, {"tokens": [{**TOKEN, "id": "b", "expires_s": 1}, {**TOKEN, "id": "c", "uses_left": 0, "user": ""}], "next": ""})]
-    head, good, expired, used_up = run("token", "list").out.splitlines()
+        (200, {"tokens": [{**TOKEN, "id": "b", "expires_s": 1}, {**TOKEN, "id": "c", "uses_left": 0, "user": ""},
+                         {**TOKEN, "id": "d", "uses_left": 0, "revoked_s": 10 ** 9}], "next": ""})]
+    head, good, expired, used_up, revoked = run("token", "list").out.splitlines()
     assert cells(head) == ["ID", "STATE", "USES LEFT", "CLOUD", "BIZ", "EXPIRES", "CREATED", "MADE BY", "NOTE"]
     assert cells(good) == ["0a1b2c3d4e5f", "good", "9", "5", "2", "2096-10-02 07:06", "2001-09-09 01:46", "ops (ann)", "机房 A"]
     assert cells(expired)[:2] == ["b", "expired"] and cells(used_up)[:3] == ["c", "used up", "0"]
-    assert cells(used_up)[7] == "ops"
+    assert cells(used_up)[7] == "ops" and cells(revoked)[:2] == ["d", "revoked"]
     assert "已过期" in run("token", "list", "--lang", "zh").out
     stand_in.answers["DELETE", "/v1/tokens/0a1b2c3d4e5f"] = 200, TOKEN
     assert run("token", "revoke", "0a1b2c3d4e5f").out == "token 0a1b2c3d4e5f: revoked; nobody joins by it any more\n"
@@ -651,6 +707,10 @@ def test_tasks_are_listed_by_what_is_asked(run, stand_in):
     stand_in.answers["GET", "/v1/tasks"] = 200, {"tasks": [], "next": ""}
     assert run("task", "list", "--failed", "--open", "--by", "ops", "--lines", "5").out == "no tasks\n"
     assert stand_in.asked[0]["query"] == {"failed": "true", "open": "true", "app": "ops", "limit": "5"}
+
+
+TASK_LINE = {"task_id": "GSETASK:S:202611160056480135750401:1", "app": "admin", "user": "", "op_type": 7, "namespace": "sim",
+             "name": "proc-01", "created_ms": NOW * 1000, "finished_ms": 0, "total": 19000, "left": 3, "failed": 10}
 
 
 AUDIT = {"at_ms": 10 ** 12 + 9000, "request_id": "r1", "app": "ops", "user": "ann", "user_proven": False, "from": "10.0.0.9:1",
@@ -1007,6 +1067,36 @@ class Terminal:
         code = self.process.wait(20)
         assert not sanitizer_reports(self.out), self.out
         return code
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_is_usual_fits_a_narrow_terminal(env, stand_in, lang):
+    away = [{**HOSTS["hosts"][0], "agent_id": "hf-b3c2cda4f2e2a16b6ad89495b68791d2", "ip": f"10.100.100.{n}",
+             "host_id": 1042, "note": "rack 4, left"} for n in range(101, 106)]
+    token = {**TOKEN, "note": "simulated fleet", "user": ""}
+    stand_in.answers["GET", "/v1/tasks"] = 200, {"tasks": [TASK_LINE], "next": ""}
+    stand_in.answers["GET", "/v1/tokens"] = 200, {"tokens": [token], "next": ""}
+    stand_in.answers["GET", "/v1/tasks/T1"] = 200, {**task(item(done=False)), "task_id": TASK_LINE["task_id"]}
+    stand_in.answers["GET", "/v1/status"] = 200, {**STATUS, "silent": 5}
+    stand_in.answers["GET", "/v1/hosts"] = 200, {"hosts": away, "next": ""}
+    stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [process()], "next": ""}
+    stand_in.answers["GET", "/v1/apps"] = 200, {"apps": [{"code": "deployer", "created_s": 1, "permissions": {
+        "rights": ["read", "operate"], "namespaces": ["sim"], "businesses": [2], "rate_per_second": 50}}], "next": ""}
+    for args in (["task", "list"], ["token", "list"], ["task", "T1"], ["status"], ["app", "list"], ["host", "list"], ["ps", "--state", "nowhere to be found"]):
+        t = Terminal([*args, "--server", stand_in.url, "--lang", lang], env, 80)
+        t.wait()
+        assert max(map(columns_of, t.out.splitlines())) <= 80, t.out
+
+
+@pytest.mark.parametrize("answer, code", [(b"y\n", 0), (b"n\n", 2), (b"\n", 2), (b"\x04", 2)])
+def test_who_sits_at_a_terminal_is_asked(env, stand_in, answer, code):
+    stand_in.answers["POST", "/v1/processes/forget"] = 200, {"targets": [target("10.0.0.1")]}
+    t = Terminal(["forget", "prod/web", "--host", "10.0.0.1", "--server", stand_in.url], env, 100)
+    wait_until(lambda: t.pump() and "(y/N)" in t.out, "it asks")
+    assert "forget prod/web on 1 host?" in t.out and not stand_in.asked
+    os.write(t.master, answer)
+    assert t.wait() == code
+    assert len(stand_in.asked) == (code == 0) and ("nothing was done" in t.out) == (code == 2)
 
 
 def columns_of(line):

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Mixed fleets: agents that are slow, failing, flapping, away, hung or lying, among many that are not."""
 import json
+import os
+import signal
 import time
 
 import pytest
 
 from fleet import Fleet
 from holdfast import wait_until
-from installation import Installation, is_alive
+from installation import Installation, UnixConnection, is_alive
 
 OFFLINE, WAITING, DEADLINE, CANCELLED, COMMAND_FAILED = 117, 115, 120, 826, 65535
 QUERY, RESTART = 2, 7
@@ -25,6 +27,14 @@ def codes(fleet, results):
 def children(pid):
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
         return [int(word) for word in f.read().split()]
+
+
+def metrics(home):
+    connection = UnixConnection(str(home.data / "admin.sock"), 30)
+    connection.request("GET", "/metrics")
+    text = connection.getresponse().read().decode()
+    connection.close()
+    return text
 
 
 def hung(fleet):
@@ -109,11 +119,18 @@ def test_the_same_seed_is_the_same_fleet_and_joins_once(holdfast, tmp_path):
     assert "no such command" in fleet.ask("dance")["error"]
     workers = children(fleet.program.pid)
     assert len(workers) == 2
+    os.kill(workers[0], signal.SIGKILL)  # it ends with the first of them, and says what the others have done
+    assert fleet.program.wait(60) == 1
+    last = json.loads(fleet.program.out)
+    assert "one of its processes has ended" in fleet.program.err and last["agents"] == 6, (last, fleet.program.err)
+    fleet.start()
+    workers = children(fleet.program.pid)
     fleet.program.kill()
     wait_until(lambda: not any(is_alive(p) for p in workers), "its processes end with it")
 
 
-def test_a_simulated_agent_answers_whatever_a_real_one_does(holdfast, tmp_path):
+def test_a_simulated_agent_answers_whatever_a_real_one_does(holdfast, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOLDFAST_SERVER_LINK_PING_SECONDS", "1")
     home = Installation(holdfast, tmp_path)
     fleet = Fleet(home, 6, "--slow", "2", "--slow-ms", "60000")
     fleet.wait_reached()
@@ -136,6 +153,8 @@ def test_a_simulated_agent_answers_whatever_a_real_one_does(holdfast, tmp_path):
                       home.data / "admin.sock", env={"LC_ALL": "C"})
     (row,) = [r for r in home.processes(name="proc-02") if r["agent_id"] == fleet.id(quick)]
     assert row["process"]["status"] == 2 and row["process"]["hosted"] is False
+    figures = ("reporting 6", "processes 18", "watched_processes 17")
+    wait_until(lambda: all(f"\nholdfast_agents_{f}\n" in metrics(home) for f in figures), "pongs tell of them all", 60)
 
 
 def test_what_makes_no_fleet_is_refused(holdfast, tmp_path):
@@ -151,6 +170,11 @@ def test_what_makes_no_fleet_is_refused(holdfast, tmp_path):
                      "--server", "127.0.0.1:1")
     assert p.process.returncode == 1 and "1 of 1 agents were never connected" in p.err, p.err
     assert "no join token: make one with 'holdfast token create'" in p.err, p.err
+    precious = tmp_path / "precious"
+    precious.write_text("mine", encoding="ascii")
+    p = holdfast.run("holdfast-sim", "--dir", tmp_path / "fleet", "--agents", "1", "--control", precious)
+    assert p.process.returncode == 1 and "a file that is not a socket is there" in p.err, p.err
+    assert precious.read_text(encoding="ascii") == "mine"
 
 
 @pytest.mark.long

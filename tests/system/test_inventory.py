@@ -53,7 +53,7 @@ def test_what_is_imported_waits_for_the_host_and_stays_with_it(home, cli, tmp_pa
     home.server.wait_until(lambda: home.online("127.0.0.1"), "the agent is back")
     row = home.hosts()["127.0.0.1"]
     assert (row["agent_id"], row["biz_id"], row["host_id"]) == (agent.id, 9, 17)
-    assert "no longer expected" in cli("host", "remove", "3:10.9.9.9")
+    assert "no longer expected" in cli("host", "remove", "3:10.9.9.9", "--yes")
     assert set(home.hosts()) == {"127.0.0.1"}
 
 

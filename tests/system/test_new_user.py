@@ -2,6 +2,7 @@
 """What somebody who is new here runs into first, from the command line to a process and back."""
 import json
 import os
+import re
 
 import pytest
 
@@ -95,8 +96,10 @@ def test_tokens_and_what_was_done_are_listed(world):
     (made,) = [t for t in json.loads(world.cli("token", "list", "--json"))["tokens"] if t["uses_left"]]
     assert (made["note"], made["app"]) == ("rack 7", "admin")
     assert "revoked" in world.cli("token", "revoke", made["id"])
-    assert "there is none" in world.cli("token", "revoke", made["id"], code=3)
+    assert "revoked" in world.cli("token", "revoke", made["id"])
+    assert re.search(rf"^{made['id']}  revoked", world.cli("token", "list"), re.M)
+    assert "there is none" in world.cli("token", "revoke", "0123456789ab", code=3)
     assert world.operate(START)["error_code"] == 0
     said = world.cli("audit")
-    assert f"NOT_FOUND  id={made['id']}; token {made['id']}: there is none" in said
+    assert "NOT_FOUND  id=0123456789ab; token 0123456789ab: there is none" in said
     assert f"done       start {NAME}; 1 host: {world.agent.ip}; " in said

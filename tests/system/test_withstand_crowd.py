@@ -90,9 +90,11 @@ def keep_many(holdfast, folder, n, timeout):
     assert crowd.operate(home, agent.ip, START, timeout=timeout) == []
     print(f"{n} started in {time.monotonic() - begun:.1f} s, {rss_kb(agent.program.pid)} kB with sanitizers")
     check_told(home, crowd)
+    before = {m.begun()[-1] for m in crowd.members}
     crowd.kill_some(random.Random(2), 100)
     crowd.wait_back(timeout)
     pids = [m.begun()[-1] for m in crowd.members]
+    wait_until(lambda: not any(os.path.exists(f"/proc/{p}") for p in before.difference(pids)), "the dead are reaped", timeout)
     again(agent)
     agent.wait_online(timeout)
     check_told(home, crowd)

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "agent/journal.h"
+#include "tests/lib/part.h"
 #include "tests/lib/whole_agent.h"
 #include "wire/digest.h"
 
@@ -889,5 +890,5 @@ int main(void)
     };
 
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return PART_RUN("agent", tests);
 }

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "link/local.h"
+#include "tests/lib/part.h"
 #include "tests/lib/whole_agent.h"
 #include "wire/frame.h"
 
@@ -584,5 +585,5 @@ int main(void)
         TEST(without_a_socket_the_agent_works),
     };
 
-    return cmocka_run_group_tests_name("agent_local", tests, NULL, NULL);
+    return PART_RUN("agent_local", tests);
 }

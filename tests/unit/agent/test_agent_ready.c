@@ -7,6 +7,7 @@
 #include <sys/un.h>
 
 #include "agent/agent_in.h"
+#include "tests/lib/part.h"
 #include "tests/lib/whole_agent.h"
 
 /* Were it judged by its life, it would take an hour. */
@@ -314,5 +315,5 @@ int main(void)
         TEST(a_query_tells_version_and_health),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return PART_RUN("agent_ready", tests);
 }

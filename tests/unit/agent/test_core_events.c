@@ -239,6 +239,42 @@ static void an_agent_that_has_lost_its_journal_goes_on_where_the_server_is(void 
     assert_true(world.sent[0].id > 0);
 }
 
+/* A life whose clock was ahead told of events that it could not write down; the next one, whose
+ * clock was behind, of some that the server takes for old; and the one after it counts from
+ * a time that is later than both. */
+static void what_the_server_takes_for_old_is_not_taken_for_stored(void **state)
+{
+    size_t written;
+    int64_t ahead;
+
+    (void)state;
+    world_begin(true);
+    written = world.n_records;
+    world.wall_ms = 3000 * 1000;
+    world_begin(true);
+    happen(1);
+    world_welcome();
+    ahead = world.sent[0].id;
+    world_drop_records(written);
+    world.wall_ms = 1000 * 1000;
+    world_begin(true);
+    happen(2);
+    world.wall_ms = 5000 * 1000;
+    world_begin(true);
+    world_welcome();
+    assert_int_equal(world.n_sent, 2);
+    assert_true(world.sent[1].id < ahead);
+    acknowledge(ahead);
+    assert_int_equal(world.n_sent, 4);
+    assert_true(world.sent[2].id > ahead);
+    assert_int_equal(world.sent[2].after, 0);
+    assert_string_equal(world.sent[3].text, "event 1");
+    take_all();
+    world_begin(true);
+    world_welcome();
+    assert_int_equal(world.n_sent, 0);
+}
+
 static void an_acknowledgement_that_comes_late_or_twice_does_no_harm(void **state)
 {
     (void)state;
@@ -297,6 +333,7 @@ int main(void)
         WORLD_TEST(an_id_is_not_given_again_though_nothing_of_a_life_was_synced),
         WORLD_TEST(an_id_is_not_given_again_though_nothing_of_a_life_was_written),
         WORLD_TEST(an_agent_that_has_lost_its_journal_goes_on_where_the_server_is),
+        WORLD_TEST(what_the_server_takes_for_old_is_not_taken_for_stored),
         WORLD_TEST(an_acknowledgement_that_comes_late_or_twice_does_no_harm),
         WORLD_TEST(an_acknowledgement_of_what_is_not_in_the_journal_does_no_harm),
         WORLD_TEST(at_least_one_event_may_wait),

@@ -151,6 +151,7 @@ static void what_is_no_plain_file_is_refused(void **state)
     struct world *w = *state;
     const char *path = world_text("%s/env", w->dir);
     struct err err = { 0 };
+    int result, withstood = 0;
 
     assert_int_equal(read_as(path, w->root, &err), -1);
     assert_string_equal(err.text, world_text("there is no env_file %s", path));
@@ -174,11 +175,14 @@ static void what_is_no_plain_file_is_refused(void **state)
     world_write(path, "A=1\n");
     for (int nth = 1;; nth++) {
         sys_fault("any", nth, EIO);
-        if (!read_as(path, w->root, &err))
+        result = read_as(path, w->root, &err);
+        if (!sys_fault_hit())
             break;
+        withstood += !result;
         assert_true(nth < 20);
     }
-    assert_false(sys_fault_hit());
+    assert_int_equal(result, 0);
+    assert_true(withstood <= 2); /* the quick way to it, of which there is a slow one */
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)

@@ -7,6 +7,7 @@
 #include <utime.h>
 
 #include "link/output.h"
+#include "tests/lib/part.h"
 #include "tests/lib/whole_agent.h"
 
 enum { MAX_BYTES = 256 * 1024 };
@@ -354,5 +355,5 @@ int main(void)
         TEST(all_is_looked_at_now_and_then),
     };
 
-    return cmocka_run_group_tests_name("said", tests, NULL, NULL);
+    return PART_RUN("said", tests);
 }

@@ -300,6 +300,11 @@ int64_t tasks_open(const struct tasks *t)
     return t->info.id ? 1 : 0;
 }
 
+int64_t tasks_deadline_ms(const struct tasks *t, const char *id)
+{
+    return t->info.id && !strcmp(t->info.id, id) ? t->info.deadline_ms : 0;
+}
+
 /* Of the one task, if that has not ended. */
 size_t tasks_coming(const struct tasks *t, const char *space, const char *name, struct arena *a,
                     const char ***ret)

@@ -28,6 +28,8 @@ struct server_world {
         unsigned type;
     } sent[SERVER_SENT_MAX];
     size_t n_sent;
+    struct message_command last; /* its texts are good until the end */
+    struct arena arena;
     json_t *answer; /* the last one */
 };
 
@@ -38,11 +40,12 @@ static inline void server_world_send(void *arg, const char *agent, int64_t epoch
     const struct message_command *command = message;
     const struct message_ref *ref = message;
 
-    (void)s;
-    (void)epoch;
+    assert_int_equal(epoch, v->epoch);
     if (type != MESSAGE_COMMAND && type != MESSAGE_CANCEL)
         return;
     assert_true(v->n_sent < SERVER_SENT_MAX);
+    if (type == MESSAGE_COMMAND)
+        shape_copy(s, message, &v->arena, &v->last);
     snprintf(v->sent[v->n_sent].agent, sizeof(v->sent[0].agent), "%s", agent);
     snprintf(v->sent[v->n_sent].task, sizeof(v->sent[0].task), "%s", ref->task);
     v->sent[v->n_sent].item = ref->item;
@@ -93,10 +96,11 @@ static inline void server_world_put_proc(struct server_world *v, const char *age
     arena_free(&a);
 }
 
-static inline void server_world_put_host(struct server_world *v, const char *id, const char *ip,
-                                         int64_t biz_id)
+static inline void server_world_put_host(struct server_world *v, const char *id, int64_t cloud_id,
+                                         const char *ip, int64_t biz_id)
 {
     const struct host_row row = { .agent_id = id,
+                                  .cloud_id = cloud_id,
                                   .ip = ip,
                                   .biz_id = biz_id,
                                   .hostname = "h",
@@ -117,15 +121,23 @@ static inline void server_world_open(struct server_world *v)
     assert_int_equal(tasks_load(v->tasks, &err), 0);
 }
 
-static inline int server_world_setup(void **state)
+/* Without hosts, and with no door open yet. */
+static inline struct server_world *server_world_new(void)
 {
     struct server_world *v = xalloc(sizeof(*v));
 
     world_init(&v->w);
     server_world_open(v);
-    server_world_put_host(v, "a1", "10.0.0.1", 1);
-    server_world_put_host(v, "a2", "10.0.0.2", 2);
-    server_world_put_host(v, "a3", "10.0.0.3", 1);
+    return v;
+}
+
+static inline int server_world_setup(void **state)
+{
+    struct server_world *v = server_world_new();
+
+    server_world_put_host(v, "a1", 0, "10.0.0.1", 1);
+    server_world_put_host(v, "a2", 0, "10.0.0.2", 2);
+    server_world_put_host(v, "a3", 0, "10.0.0.3", 1);
     server_world_connect(v, "a1");
     server_world_connect(v, "a2");
     server_world_put_proc(v, "a1", "p");
@@ -169,6 +181,7 @@ static inline int server_world_teardown(void **state)
     fleet_free(v->fleet);
     world_done(&v->w);
     json_decref(v->answer);
+    arena_free(&v->arena);
     free(v);
     return 0;
 }
@@ -236,6 +249,18 @@ static inline void server_world_answer(struct server_world *v, size_t sent, int6
     tasks_on_message(v->tasks, v->sent[sent].agent, v->epoch, MESSAGE_RESULT, &m);
     TURN_UNTIL(&v->w.rig, (size_t)store_counters(v->w.store.store)->commits > before &&
                               store_counters(v->w.store.store)->on_their_way == 0);
+}
+
+/* What the agent says of the last command, in its own words. */
+static inline void server_world_play(struct server_world *v, int64_t code, const char *text,
+                                     struct proc_view view)
+{
+    const struct message_ref taken = { v->last.task, v->last.item };
+    const struct message_result result = { v->last.task, v->last.item, code, text, view };
+    const char *agent = v->sent[v->n_sent - 1].agent;
+
+    tasks_on_message(v->tasks, agent, v->epoch, MESSAGE_TAKEN, &taken);
+    tasks_on_message(v->tasks, agent, v->epoch, MESSAGE_RESULT, &result);
 }
 
 #endif

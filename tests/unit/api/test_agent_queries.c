@@ -213,9 +213,9 @@ static void infos_say_what_the_agent_said_of_its_host(void **state)
 
     fleet_set_facts(f->fleet, "a1", &facts);
     data = fleet_world_post(f, CLUSTER "list_agent_info",
-                            "{\"agent_id_list\":[\"a1\",\"nobody\",\"a3\"]}");
-    assert_int_equal(json_array_size(data), 3);
-    for (size_t i = 0; i < 3; i++)
+                            "{\"agent_id_list\":[\"a1\",\"nobody\",\"a3\",\"a4\"]}");
+    assert_int_equal(json_array_size(data), 4);
+    for (size_t i = 0; i < 4; i++)
         must_be_whole(json_array_get(data, i));
     entry = json_array_get(data, 0);
     assert_int_equal(int_at(entry, "code"), 0);
@@ -237,6 +237,24 @@ static void infos_say_what_the_agent_said_of_its_host(void **state)
     assert_string_equal(text_at(entry, "bk_os_type"), "");
     assert_int_equal(int_at(entry, "status_code"), 6);
     assert_string_equal(text_at(entry, "status"), "stopped");
+    assert_string_equal(text_at(entry, "last_status"), "running");
+    entry = json_array_get(data, 3); /* it has never been here */
+    assert_string_equal(text_at(entry, "status"), "stopped");
+    assert_int_equal(int_at(entry, "last_status_code"), -2);
+    assert_string_equal(text_at(entry, "last_status"), "unknown");
+}
+
+static void who_is_silent_was_last_heard_before_that(void **state)
+{
+    struct fleet_world *f = *state;
+    const json_t *data;
+
+    fleet_set_silent(f->fleet, "a1", (WALL_MS - 10) * INT64_C(1000));
+    data = fleet_world_post(f, CLUSTER "list_agent_state", "{\"agent_id_list\":[\"a1\",\"a2\"]}");
+    assert_int_equal(int_at(json_array_get(data, 0), "status_code"), 2); /* nobody knows better */
+    assert_int_equal(int_at(json_array_get(data, 0), "report_time"),
+                     (WALL_MS - 10) * INT64_C(1000));
+    assert_int_equal(int_at(json_array_get(data, 1), "report_time"), WALL_MS * INT64_C(1000));
 }
 
 static void ids_are_needed(void **state)
@@ -370,6 +388,7 @@ int main(void)
         FLEET_TEST(states_are_a_list_of_all_that_were_asked_for),
         FLEET_TEST(five_thousand_ids_are_answered),
         FLEET_TEST(infos_say_what_the_agent_said_of_its_host),
+        FLEET_TEST(who_is_silent_was_last_heard_before_that),
         FLEET_TEST(ids_are_needed),
         FLEET_TEST(other_businesses_have_no_agents),
         FLEET_TEST(jobs_answer_is_a_list_of_its_scope),

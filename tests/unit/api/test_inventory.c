@@ -112,7 +112,7 @@ static void a_host_shows_all_that_is_known(void **state)
         "{\"hosts\":[{\"agent_id\":\"a1\",\"cloud_id\":0,\"ip\":\"10.0.0.1\",\"addresses\":["
         "\"10.0.0.1\",\"fd00::1\"],\"biz_id\":1,\"host_id\":17,\"note\":\"rack 4\",\"hostname\":"
         "\"web-1\",\"version\":\"0.1\",\"state\":\"online\",\"online\":true,\"since_s\":1,"
-        "\"joined_s\":2,\"processes\":0,\"running\":0}],\"next\":\"a1\"}\n");
+        "\"silent_since_s\":0,\"joined_s\":2,\"processes\":0,\"running\":0}],\"next\":\"a1\"}\n");
 }
 
 static void hosts_are_found_by_what_is_asked(void **state)
@@ -147,6 +147,14 @@ static void hosts_are_found_by_what_is_asked(void **state)
         admin(v, "GET", path, NULL, 200);
         if (strcmp(list_of(v, "hosts", "ip", &b), cases[i].ips) != 0)
             fail_msg("%s: %s", cases[i].query, buf_text(&b));
+    }
+    v->fleet.hosts[0].silent_ms = 5000;
+    for (size_t i = 0; i < 2; i++) { /* one that is silent is online still */
+        admin(v, "GET", i ? "/v1/hosts?state=silent" : "/v1/hosts?state=online", NULL, 200);
+        assert_string_equal(list_of(v, "hosts", "ip", &b), "10.0.0.1");
+        assert_string_equal(list_of(v, "hosts", "state", &b), "silent");
+        assert_non_null(strstr(v->w.body, "\"online\":true"));
+        assert_non_null(strstr(v->w.body, "\"silent_since_s\":5,"));
     }
     admin(v, "GET", "/v1/hosts?state=asleep", NULL, 400);
     assert_non_null(strstr(v->w.body, "state: "));

@@ -117,6 +117,50 @@ static void what_is_asked_of_the_fleet_is_answered_by_key(void **state)
     }
 }
 
+#define AUTH_OTHER                                                                                 \
+    "X-Bkapi-Authorization: {\"bk_app_code\":\"other\",\"bk_app_secret\":\"" WORLD_SECRET "\"}"    \
+    "\r\n"
+#define FORGET(hosts) "{\"namespace\":\"gse\",\"name\":\"p\",\"hosts\":[" hosts "]}"
+
+/* Their own spelling again; what is wrong with one is no obstacle for another. */
+static void a_process_is_forgotten_host_by_host(void **state)
+{
+    static const struct {
+        const char *body;
+        int status;
+        const char *says;
+    } wrong[] = {
+        { FORGET(""), 400, "hosts: " },
+        { "{\"namespace\":\"gse\",\"name\":\"p\"}", 400, "hosts: required" },
+        { "{\"namespace\":\"gse\",\"hosts\":[\"a1\"]}", 400, "name: required" },
+    };
+    struct reg_world *o = *state;
+
+    world_ask(&o->w, "POST", "/v1/processes/forget", DEMO_AUTH,
+              FORGET("\"10.0.0.1\",\"1:10.0.0.2\",\"x\",\"a1\""));
+    assert_int_equal(o->w.status, 200);
+    assert_string_equal(buf_text(&o->fleet.registered),
+                        "2 gse/p labels 0 start -\na1 0\na2 0\n- 117\n");
+    assert_non_null(strstr(o->w.body, "{\"targets\":[{\"key\":\"10.0.0.1\",\"agent_id\":\"a1\","));
+    assert_non_null(strstr(o->w.body, "\"code\":850,\"text\":\"there\"},{\"key\":\"x\","));
+    assert_non_null(
+        strstr(o->w.body, "\"code\":117,\"text\":\"no such host, or it has not joined\""));
+    assert_non_null(strstr(o->w.body, "{\"key\":\"a1\",\"agent_id\":\"a1\","));
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        world_ask(&o->w, "POST", "/v1/processes/forget", DEMO_AUTH, wrong[i].body);
+        if (o->w.status != wrong[i].status || !strstr(o->w.body, wrong[i].says))
+            fail_msg("%s: %d %s", wrong[i].body, o->w.status, o->w.body);
+    }
+    world_put_app(&o->w, "other", "{\"namespaces\":[\"prod\"]}");
+    buf_truncate(&o->fleet.registered, 0);
+    world_ask(&o->w, "POST", "/v1/processes/forget", AUTH_OTHER, FORGET("\"a1\""));
+    assert_int_equal(o->w.status, 403);
+    assert_string_equal(buf_text(&o->fleet.registered), "");
+    err_set(&o->fleet.failure, ERR_UNAVAILABLE, "the disk is full");
+    world_ask(&o->w, "POST", "/v1/processes/forget", DEMO_AUTH, FORGET("\"a1\""));
+    assert_int_equal(o->w.status, 503);
+}
+
 /* clang-format off */
 #define PARAM "\"code\":1000811,\"message\":\"Parameters error, "
 static const struct ask_case wrong[] = {
@@ -287,6 +331,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         REG_TEST(what_is_asked_of_the_fleet_is_answered_by_key),
+        REG_TEST(a_process_is_forgotten_host_by_host),
         REG_TEST(what_is_wrong_is_named_by_its_path_and_nothing_is_asked),
         REG_TEST(a_failure_of_the_store_is_one_of_the_whole),
         REG_TEST(an_app_registers_only_what_it_may),

@@ -94,9 +94,10 @@ static void status_is_in_numbers(void **state)
     struct v1_world *v = *state;
 
     v->w.rig.clock.mono += 7000;
-    assert_string_equal(get(v, "/v1/status"),
-                        "{\"version\":\"1.2.3\",\"uptime_s\":7,\"hosts\":3,\"online\":1,"
-                        "\"processes\":5,\"running\":4,\"hosted\":2,\"open_tasks\":0}\n");
+    assert_string_equal(
+        get(v, "/v1/status"),
+        "{\"version\":\"1.2.3\",\"uptime_s\":7,\"hosts\":3,\"online\":1,"
+        "\"silent\":0,\"processes\":5,\"running\":4,\"hosted\":2,\"open_tasks\":0}\n");
 }
 
 static void hosts_come_page_by_page(void **state)
@@ -107,8 +108,8 @@ static void hosts_come_page_by_page(void **state)
         get(v, "/v1/hosts?limit=1"),
         "{\"hosts\":[{\"agent_id\":\"a1\",\"cloud_id\":0,\"ip\":\"10.0.0.1\",\"addresses\":"
         "[\"10.0.0.1\"],\"biz_id\":1,\"host_id\":0,\"note\":\"\",\"hostname\":\"h\",\"version\":"
-        "\"0.1\",\"state\":\"online\",\"online\":true,\"since_s\":1,\"joined_s\":2,"
-        "\"processes\":3,\"running\":3}],\"next\":\"a1\"}\n");
+        "\"0.1\",\"state\":\"online\",\"online\":true,\"since_s\":1,\"silent_since_s\":0,"
+        "\"joined_s\":2,\"processes\":3,\"running\":3}],\"next\":\"a1\"}\n");
     get(v, "/v1/hosts?after=a1&limit=2");
     assert_non_null(strstr(v->w.body, "\"agent_id\":\"a2\""));
     assert_non_null(strstr(v->w.body, "\"agent_id\":\"a3\""));
@@ -263,8 +264,8 @@ static void an_app_sees_its_own_businesses_and_namespaces(void **state)
     assert_non_null(strstr(v->w.body, "\"processes\":1,\"running\":1")); /* of a1's three */
     assert_null(strstr(v->w.body, "\"processes\":3"));
     world_ask(&v->w, "GET", "/v1/status", LIMITED, NULL);
-    assert_non_null(strstr(v->w.body, "\"hosts\":2,\"online\":1,\"processes\":2,\"running\":1,"
-                                      "\"hosted\":1,")); /* a3 is away */
+    assert_non_null(strstr(v->w.body, "\"hosts\":2,\"online\":1,\"silent\":0,\"processes\":2,"
+                                      "\"running\":1,\"hosted\":1,")); /* a3 is away */
     world_ask(&v->w, "GET", "/v1/processes", LIMITED, NULL);
     assert_null(strstr(v->w.body, "\"gse\""));
     assert_non_null(strstr(v->w.body, "\"web\""));

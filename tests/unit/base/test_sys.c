@@ -52,7 +52,7 @@ static long do_dup3(void) { return sys_dup3(-1, -1); }
 static long do_fsync(void) { return sys_fsync(-1); }
 static long do_fstat(void) { return sys_fstat(STDIN_FILENO, &st); }
 static long do_stat(void) { return sys_stat("/", &st); }
-static long do_lstat(void) { return sys_lstat("/", &st); }
+static long do_lstat(void) { return sys_lstat(AT_FDCWD, "/", &st); }
 static long do_rename(void) { return sys_rename("/nowhere/a", "/nowhere/b"); }
 static long do_link(void) { return sys_link("/nowhere/a", "/nowhere/b"); }
 static long do_unlink(void) { return sys_unlink("/nowhere/a"); }

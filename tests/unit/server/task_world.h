@@ -257,16 +257,20 @@ static inline void world_on_read(void *arg, const struct task_info *task, const 
     w->info = *task;
     items = arena_alloc(a, task->n * sizeof(*items));
     for (size_t i = 0; i < task->n; i++) {
-        const struct task_item *from = &task->items[i];
+        const struct task_item from = task_item(task, i);
+        const struct task_mark mark = task_mark(task, i);
 
-        items[i] = *from;
-        items[i].agent = arena_strdup(a, from->agent);
-        items[i].key = arena_strdup(a, from->key);
-        items[i].space = arena_strdup(a, from->space);
-        items[i].name = arena_strdup(a, from->name);
-        items[i].text = arena_strdup(a, from->text);
-        items[i].setup_path = arena_strdup(a, from->setup_path);
-        items[i].proc_name = arena_strdup(a, from->proc_name);
+        assert_int_equal(mark.op, from.op);
+        assert_int_equal(mark.code, from.code);
+        assert_string_equal(mark.key, from.key);
+        items[i] = from;
+        items[i].agent = arena_strdup(a, from.agent);
+        items[i].key = arena_strdup(a, from.key);
+        items[i].space = arena_strdup(a, from.space);
+        items[i].name = arena_strdup(a, from.name);
+        items[i].text = arena_strdup(a, from.text);
+        items[i].setup_path = arena_strdup(a, from.setup_path);
+        items[i].proc_name = arena_strdup(a, from.proc_name);
         proc_view_keep(&items[i].view, a);
     }
     w->info.items = items;

@@ -203,8 +203,9 @@ struct crowd {
     size_t n;
 };
 
-static void crowd_come(struct world *w, struct crowd *c, size_t n)
+static void crowd_come_from(struct world *w, struct crowd *c, size_t n, in_addr_t from)
 {
+    const struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(from) };
     struct rlimit limit;
 
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -213,8 +214,14 @@ static void crowd_come(struct world *w, struct crowd *c, size_t n)
     for (c->n = 0; c->n < n; c->n++) {
         c->fds[c->n] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         assert_true(c->fds[c->n] >= 0);
+        assert_int_equal(bind(c->fds[c->n], (const struct sockaddr *)&at, sizeof(at)), 0);
         assert_int_equal(connect(c->fds[c->n], &w->at.u.any, w->at.len), 0);
     }
+}
+
+static void crowd_come(struct world *w, struct crowd *c, size_t n)
+{
+    crowd_come_from(w, c, n, INADDR_LOOPBACK);
 }
 
 static void crowd_go(struct crowd *c)
@@ -269,18 +276,33 @@ static void those_of_one_network_stand_in_line(void **state)
     assert_int_equal(agents_counters(w->agents)->refused_by[AGENTS_CROWDED], 0);
 }
 
+/* The kernel forgets who comes when its queue is full, so nobody is left to it. */
+static void those_of_several_networks_stand_in_line_too(void **state)
+{
+    struct world *w = *state;
+    struct crowd one, other;
+
+    crowd_come(w, &one, 300);
+    crowd_come_from(w, &other, 300, INADDR_LOOPBACK + 1);
+    TURN_UNTIL(&w->rig, agents_counters(w->agents)->parked == 100 && connections(w) == 500);
+    crowd_go(&one);
+    TURN_UNTIL(&w->rig, connections(w) == 300 && agents_counters(w->agents)->parked == 0);
+    crowd_go(&other);
+}
+
 static void a_line_has_an_end(void **state)
 {
     struct world *w = *state;
     struct crowd c;
 
-    w->settings.parked_max = 100;
+    w->settings.links_max = 500;
     world_start(w);
     crowd_come(w, &c, CROWD_MAX);
     TURN_UNTIL(&w->rig, agents_counters(w->agents)->refused_by[AGENTS_CROWDED] == 50);
     assert_int_equal(agents_counters(w->agents)->parked, 100);
-    rig_pass_ms(&w->rig, 21 * 1000); /* those who shake hands have their time, who wait too */
+    rig_pass_ms(&w->rig, 41 * 1000); /* those who shake hands have their time, who wait too */
     TURN_UNTIL(&w->rig, agents_counters(w->agents)->parked == 0 && connections(w) == 0);
+    assert_true(world_file_has(w->log_path, "no more agents can connect"));
     crowd_go(&c);
 }
 
@@ -346,6 +368,7 @@ int main(void)
         QUIET_TEST(keys_are_renewed_while_it_runs),
         AGENTS_TEST(many_at_once_come_in_one_after_another),
         AGENTS_TEST(those_of_one_network_stand_in_line),
+        AGENTS_TEST(those_of_several_networks_stand_in_line_too),
         QUIET_TEST(a_line_has_an_end),
         AGENTS_TEST(hands_are_not_shaken_for_ever),
         AGENTS_TEST(without_descriptors_it_goes_on_when_there_are_some),

@@ -44,11 +44,19 @@ static void a_bad_token_lets_nobody_in(void **state)
         { "s3-unknown", "not known" },
         { "s3-used-up", "is used up" },
         { "s3-expired", "has expired" },
+        { "s3-revoked", "was revoked" },
     };
     struct world *w = *state;
+    char hash[SECRET_HASH_SIZE], id[TOKEN_ID_CHARS + 1];
+    struct list rows;
 
     world_put_token(w, "s3-used-up", 0, 1000);
     world_put_token(w, "s3-expired", 1, -1);
+    world_put_token(w, "s3-revoked", 5, 1000);
+    secret_hash("s3-revoked", hash);
+    snprintf(id, sizeof(id), "%s", strchr(hash, ':') + 1);
+    store_rig_do(&w->db, &store_token_revoke, &(struct token_revoke_ask){ id, 1 }, &rows);
+    assert_int_equal(rows.n, 1);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct tester *t = tester_new(w);
         struct message_join m = tester_join_words(t, cases[i].secret, "10.0.0.1");
@@ -60,7 +68,7 @@ static void a_bad_token_lets_nobody_in(void **state)
         assert_false(world_file_has(w->log_path, cases[i].secret)); /* secrets are not logged */
     }
     assert_int_equal(fleet_totals(w->fleet)->hosts, 0);
-    assert_int_equal(agents_counters(w->agents)->refused, 3);
+    assert_int_equal(agents_counters(w->agents)->refused, 4);
 }
 
 static void words_that_make_no_sense_are_refused_by_name(void **state)

@@ -479,6 +479,45 @@ static void silence_ends_a_session_and_an_answer_keeps_it(void **state)
     assert_true(good->ping_ms > 2000 && good->ping_ms <= loop_now_ms(w->rig.loop));
 }
 
+static void pass_ping(struct tester *t)
+{
+    const uint64_t *pongs = &agents_counters(t->w->agents)->frames.frames[CONN_IN][MESSAGE_PONG];
+    uint64_t before = *pongs;
+    int pings = t->heard[MESSAGE_PING];
+
+    rig_pass_ms(&t->w->rig, 1000);
+    TURN_UNTIL(&t->w->rig, t->heard[MESSAGE_PING] > pings && (t->is_mute || *pongs > before));
+}
+
+/* Until its session ends, or it says something, be it an answer or not. */
+static void who_lets_a_ping_go_by_is_silent(void **state)
+{
+    struct world *w = *state;
+    struct tester *t = world_member(w, "10.0.0.1");
+    const struct fleet_host *h;
+
+    tester_hello(t);
+    h = fleet_find(w->fleet, t->joined.agent_id);
+    pass_ping(t);
+    t->is_mute = true;
+    pass_ping(t);
+    assert_int_equal(h->silent_ms, 0);
+    pass_ping(t);
+    assert_int_not_equal(h->silent_ms, 0);
+    assert_int_equal(fleet_totals(w->fleet)->silent, 1);
+    conn_send(t->conn, MESSAGE_TAKEN, &message_ref_shape, &(struct message_ref){ "T1", 0 });
+    TURN_UNTIL(&w->rig, w->tasks.messages == 1);
+    assert_int_equal(h->silent_ms, 0);
+    assert_int_equal(fleet_totals(w->fleet)->silent, 0);
+    pass_ping(t);
+    pass_ping(t);
+    assert_int_equal(fleet_totals(w->fleet)->silent, 1);
+    rig_pass_ms(&w->rig, 1000);
+    rig_pass_ms(&w->rig, 1000);
+    TURN_UNTIL(&w->rig, t->is_over);
+    assert_int_equal(fleet_totals(w->fleet)->silent, 0);
+}
+
 static void say_event(struct tester *t, int64_t id, int64_t after)
 {
     const struct message_event event = { .id = id,
@@ -737,6 +776,7 @@ int main(void)
         AGENTS_TEST(the_older_of_two_may_not_be_open_yet),
         AGENTS_TEST(an_older_that_is_gone_before_it_is_open_leaves_nothing),
         AGENTS_TEST(silence_ends_a_session_and_an_answer_keeps_it),
+        AGENTS_TEST(who_lets_a_ping_go_by_is_silent),
         AGENTS_TEST(an_event_is_written_once_and_acknowledged),
         AGENTS_TEST(an_event_that_was_stored_is_known_after_a_restart),
         AGENTS_TEST(an_event_that_can_not_be_stored_is_not_acknowledged),

@@ -191,6 +191,28 @@ static void a_lost_host_that_was_removed_is_forgotten(void **state)
     assert_int_equal(count(b, "agent_lost"), 2);
 }
 
+static void one_that_joined_and_never_came_is_lost_too(void **state)
+{
+    struct beats *b = *state;
+    struct event_page_got got;
+
+    world_put_host(b->w, "a3", "10.0.0.3");
+    heartbeat_on_joined(b->h, "a3");
+    come(b, "a1");
+    heartbeat_on_joined(b->h, "a1"); /* it is here already */
+    pass_s(b, 29);
+    assert_int_equal(count(b, "agent_lost"), 0);
+    pass_s(b, 1);
+    assert_int_equal(count(b, " a3 agent_lost"), 1);
+    got = world_rows(b->w);
+    assert_int_equal(got.rows.n, 1);
+    assert_non_null(strstr(ROW(event_row, got.rows, 0)->message, "has not connected since"));
+    pass_s(b, 3600);
+    assert_int_equal(count(b, "agent_lost"), 1);
+    come(b, "a3");
+    assert_int_equal(count(b, " a3 agent_back"), 1);
+}
+
 /* All of it waits for the store, and is stored together. */
 static void one_that_is_lost_again_meanwhile_stays_lost(void **state)
 {
@@ -224,6 +246,7 @@ int main(void)
         BEAT_TEST(a_restart_loses_nobody_twice),
         BEAT_TEST(a_host_that_was_removed_is_not_lost),
         BEAT_TEST(a_lost_host_that_was_removed_is_forgotten),
+        BEAT_TEST(one_that_joined_and_never_came_is_lost_too),
         BEAT_TEST(one_that_is_lost_again_meanwhile_stays_lost),
     };
 

@@ -1,90 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Moments that the tests of tasks can not hold still; worlds by the seed do the rest. */
-#include "server/hub.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <string.h>
-
-#include "base/mem.h"
-
-enum { BEGIN_MS = 1000, DEADLINE_MS = BEGIN_MS + 60 * 1000 };
-
-struct world {
-    struct hub *hub;
-    struct proc_spec spec;
-    struct hub_item item;
-    struct hub_task task;
-    int stored, sent, cancels; /* results, and what agents were told */
-    int64_t code;              /* of the result that was stored last */
-};
-
-static void on_task(void *arg, const struct hub_task *task)
-{
-    (void)arg;
-    (void)task;
-}
-
-static void on_result(void *arg, const char *task, int64_t item,
-                      const struct message_result *result)
-{
-    struct world *w = arg;
-
-    (void)task;
-    (void)item;
-    w->stored++;
-    w->code = result->code;
-}
-
-static void on_send(void *arg, const char *agent, int64_t epoch, unsigned type,
-                    const struct shape *s, const void *message)
-{
-    struct world *w = arg;
-
-    (void)agent;
-    (void)epoch;
-    (void)s;
-    (void)message;
-    w->sent += type == MESSAGE_COMMAND;
-    w->cancels += type == MESSAGE_CANCEL;
-}
-
-static const struct hub_hands hands = { on_task, on_result, on_send };
-
-static int setup(void **state)
-{
-    struct world *w = xalloc(sizeof(*w));
-
-    w->hub = hub_new(&hands, w, BEGIN_MS);
-    shape_defaults(&proc_spec_shape, &w->spec);
-    w->item = (struct hub_item){
-        .agent = "a",
-        .key = "key",
-        .op = PROC_OP_START,
-        .meta = { .space = "gse", .name = "p" },
-        .spec = &w->spec,
-        .deadline_ms = DEADLINE_MS,
-        .code = CODE_WAITING,
-        .text = "",
-    };
-    w->task = (struct hub_task){ "T", { &w->item, 1 } };
-    *state = w;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *w = *state;
-
-    hub_free(w->hub);
-    free(w);
-    return 0;
-}
+#include "hub_world.h"
 
 /* It is taken, and its agent never comes back: the deadline that passed while the store
  * was busy is what ends it. */
@@ -114,7 +30,7 @@ static void what_may_have_run_before_a_restart_is_not_called_offline(void **stat
     hub_on_time(w->hub, BEGIN_MS + HUB_GRACE_MS);
     assert_int_equal(w->stored, 0);
     hub_on_session(w->hub, "a", 2, BEGIN_MS + HUB_GRACE_MS + 1);
-    assert_int_equal(w->sent, 1); /* the agent knows what came of it */
+    assert_int_equal(w->n_sent, 1); /* the agent knows what came of it */
     hub_on_session_end(w->hub, "a", 2, BEGIN_MS + HUB_GRACE_MS + 2);
     hub_on_time(w->hub, DEADLINE_MS);
     assert_int_equal(w->code, CODE_DEADLINE);
@@ -143,7 +59,7 @@ static void bring_about(struct world *w, const char *state)
         hub_on_session(w->hub, "a", 1, BEGIN_MS);
     hub_operate(w->hub, &w->task, BEGIN_MS);
     hub_on_task_stored(w->hub, "T", NULL, BEGIN_MS);
-    assert_int_equal(w->sent, is_here);
+    assert_int_equal(w->n_sent, is_here);
     if (!strcmp(state, "taken"))
         hub_on_message(w->hub, "a", 1, MESSAGE_TAKEN, &(struct message_ref){ "T", 0 }, BEGIN_MS);
     if (!strcmp(state, "away"))
@@ -153,12 +69,7 @@ static void bring_about(struct world *w, const char *state)
 /* What the agent says of it. */
 static void answer(struct world *w, int64_t epoch, int64_t code)
 {
-    struct message_result m = { .task = "T", .code = code, .text = "text" };
-
-    shape_defaults(&proc_view_shape, &m.view);
-    m.view.space = "gse";
-    m.view.name = "p";
-    hub_on_message(w->hub, "a", epoch, MESSAGE_RESULT, &m, LATER_MS);
+    world_say_result(w, "a", epoch, "T", 0, code, LATER_MS);
 }
 
 static void check_ended(struct world *w, int64_t code)
@@ -180,7 +91,7 @@ static void what_was_never_sent_is_cancelled_at_once(void **state)
     assert_int_equal(w->cancels, 0); /* nobody need know */
     check_ended(w, CODE_CANCELLED);
     hub_on_session(w->hub, "a", 1, LATER_MS);
-    assert_int_equal(w->sent, 0);
+    assert_int_equal(w->n_sent, 0);
 }
 
 static void what_was_sent_is_the_agents_to_say(void **state)
@@ -193,7 +104,7 @@ static void what_was_sent_is_the_agents_to_say(void **state)
         void *fresh;
         struct world *w;
 
-        setup(&fresh);
+        world_setup(&fresh);
         w = fresh;
         bring_about(w, states[i / ARRAY_LEN(codes)]);
         hub_cancel(w->hub, "T", LATER_MS);
@@ -203,7 +114,7 @@ static void what_was_sent_is_the_agents_to_say(void **state)
         assert_int_equal(w->cancels, 1);
         answer(w, 1, code);
         check_ended(w, code);
-        teardown(&fresh);
+        world_teardown(&fresh);
     }
     (void)state;
 }
@@ -216,7 +127,7 @@ static void an_agent_is_asked_to_cancel_until_it_answers(void **state)
     hub_cancel(w->hub, "T", LATER_MS);
     hub_on_time(w->hub, LATER_MS + 5000);
     assert_int_equal(w->cancels, 2);
-    assert_int_equal(w->sent, 1); /* never again what to do */
+    assert_int_equal(w->n_sent, 1); /* never again what to do */
     hub_on_message(w->hub, "a", 1, MESSAGE_TAKEN, &(struct message_ref){ "T", 0 }, LATER_MS + 5001);
     hub_on_time(w->hub, LATER_MS + 20000);
     assert_int_equal(w->cancels, 2); /* it runs there, and goes on */
@@ -234,7 +145,7 @@ static void an_agent_that_is_away_hears_of_it_when_it_is_back(void **state)
     assert_int_equal(w->stored, 0); /* it may have run: nobody can say yet */
     hub_on_session(w->hub, "a", 2, LATER_MS + HUB_OFFLINE_MS + 1);
     assert_int_equal(w->cancels, 1);
-    assert_int_equal(w->sent, 1);
+    assert_int_equal(w->n_sent, 1);
     answer(w, 2, CODE_CANCELLED);
     check_ended(w, CODE_CANCELLED);
 }
@@ -271,7 +182,7 @@ static void a_task_that_is_not_stored_can_not_be_cancelled(void **state)
     hub_operate(w->hub, &w->task, BEGIN_MS);
     hub_cancel(w->hub, "T", BEGIN_MS);
     hub_on_task_stored(w->hub, "T", NULL, BEGIN_MS);
-    assert_int_equal(w->sent, 1);
+    assert_int_equal(w->n_sent, 1);
     assert_int_equal(w->cancels, 0);
 }
 
@@ -290,7 +201,7 @@ static void a_restart_sends_nothing_that_was_cancelled(void **state)
     assert_int_equal(w->code, CODE_CANCELLED);
     hub_on_result_stored(w->hub, "T", 0, NULL, BEGIN_MS);
     hub_on_session(w->hub, "a", 1, BEGIN_MS);
-    assert_int_equal(w->sent, 0);
+    assert_int_equal(w->n_sent, 0);
     assert_int_equal(w->cancels, 1);
     assert_int_equal(hub_find(w->hub, "T", &n)[1].code, CODE_WAITING);
 }
@@ -316,7 +227,7 @@ static void twins_end_as_the_one_that_had_ended_before_a_restart(void **state)
         struct world *w;
         struct hub_item items[2];
 
-        setup(&fresh);
+        world_setup(&fresh);
         w = fresh;
         items[0] = items[1] = w->item;
         items[ended].code = CODE_OFFLINE;
@@ -325,8 +236,8 @@ static void twins_end_as_the_one_that_had_ended_before_a_restart(void **state)
         assert_int_equal(w->stored, 1);
         assert_int_equal(w->code, CODE_OFFLINE);
         hub_on_session(w->hub, "a", 1, BEGIN_MS);
-        assert_int_equal(w->sent, 0);
-        teardown(&fresh);
+        assert_int_equal(w->n_sent, 0);
+        world_teardown(&fresh);
     }
     (void)state;
 }
@@ -359,17 +270,41 @@ static void to_wait_is_no_result(void **state)
     check_ended(w, CODE_SYSTEM);
 }
 
-#define HUB_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+/* ---- agents */
+
+static void an_agent_is_forgotten_when_it_is_away_and_has_nothing_to_do(void **state)
+{
+    enum { GONE_MS = BEGIN_MS + HUB_GRACE_MS };
+    struct world *w = *state;
+
+    bring_about(w, "sent");
+    hub_on_session_end(w->hub, "a", 1, BEGIN_MS);
+    hub_on_time(w->hub, GONE_MS);
+    assert_true(hub_knows(w->hub, "a"));
+    hub_on_time(w->hub, DEADLINE_MS);
+    assert_int_equal(w->stored, 1);
+    hub_on_time(w->hub, DEADLINE_MS + HUB_OFFLINE_MS);
+    assert_true(hub_knows(w->hub, "a")); /* the store is not ready */
+    hub_on_result_stored(w->hub, "T", 0, NULL, DEADLINE_MS + HUB_OFFLINE_MS);
+    hub_on_time(w->hub, DEADLINE_MS + 2 * HUB_OFFLINE_MS);
+    assert_false(hub_knows(w->hub, "a"));
+    w->item.agent = "b"; /* of which nobody has ever heard */
+    w->task.id = "U";
+    hub_operate(w->hub, &w->task, DEADLINE_MS + 2 * HUB_OFFLINE_MS);
+    assert_true(hub_knows(w->hub, "b"));
+    hub_on_time(w->hub, DEADLINE_MS + 3 * HUB_OFFLINE_MS);
+    assert_false(hub_knows(w->hub, "b"));
+    hub_on_task_stored(w->hub, "U", NULL, DEADLINE_MS + 3 * HUB_OFFLINE_MS);
+    hub_forget(w->hub, "U");
+    hub_forget(w->hub, "T");
+}
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            a_deadline_that_passes_before_the_task_is_stored_still_ends_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_may_have_run_before_a_restart_is_not_called_offline,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(what_was_never_sent_is_offline_when_the_window_has_passed,
-                                        setup, teardown),
+        HUB_TEST(a_deadline_that_passes_before_the_task_is_stored_still_ends_it),
+        HUB_TEST(what_may_have_run_before_a_restart_is_not_called_offline),
+        HUB_TEST(what_was_never_sent_is_offline_when_the_window_has_passed),
         HUB_TEST(what_was_never_sent_is_cancelled_at_once),
         cmocka_unit_test(what_was_sent_is_the_agents_to_say),
         HUB_TEST(an_agent_is_asked_to_cancel_until_it_answers),
@@ -382,6 +317,7 @@ int main(void)
         cmocka_unit_test(twins_end_as_the_one_that_had_ended_before_a_restart),
         HUB_TEST(the_result_of_a_twin_is_not_its_agents_to_say),
         HUB_TEST(to_wait_is_no_result),
+        HUB_TEST(an_agent_is_forgotten_when_it_is_away_and_has_nothing_to_do),
     };
 
     return cmocka_run_group_tests_name("hub", tests, NULL, NULL);

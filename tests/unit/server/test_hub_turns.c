@@ -1,85 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Whose item is sent next, and how many at once. */
-#include "server/hub.h"
+#include "hub_world.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/mem.h"
-
-enum { BEGIN_MS = 1000, DEADLINE_MS = BEGIN_MS + 60 * 1000, MANY = 1000, SILENT_MS = 1000 };
-
-struct world {
-    struct hub *hub;
-    struct proc_spec spec;
-    struct buf sent; /* "A0 A1 B0": the tasks' ids and the items' numbers, as they went */
-    int n_sent, cancels, stored;
-    int64_t code; /* of the result that was stored last */
-};
-
-static void on_task(void *arg, const struct hub_task *task)
-{
-    (void)arg;
-    (void)task;
-}
-
-static void on_result(void *arg, const char *task, int64_t item,
-                      const struct message_result *result)
-{
-    struct world *w = arg;
-
-    (void)task;
-    (void)item;
-    w->stored++;
-    w->code = result->code;
-}
-
-static void on_send(void *arg, const char *agent, int64_t epoch, unsigned type,
-                    const struct shape *s, const void *message)
-{
-    struct world *w = arg;
-    const struct message_command *m = message;
-
-    (void)agent;
-    (void)epoch;
-    (void)s;
-    w->cancels += type == MESSAGE_CANCEL;
-    if (type != MESSAGE_COMMAND)
-        return;
-    w->n_sent++;
-    buf_printf(&w->sent, "%s%s%lld", w->sent.len ? " " : "", m->task, (long long)m->item);
-}
-
-static const struct hub_hands hands = { on_task, on_result, on_send };
-
-static int setup(void **state)
-{
-    struct world *w = xalloc(sizeof(*w));
-
-    w->hub = hub_new(&hands, w, BEGIN_MS);
-    shape_defaults(&proc_spec_shape, &w->spec);
-    *state = w;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *w = *state;
-
-    hub_free(w->hub);
-    buf_free(&w->sent);
-    free(w);
-    return 0;
-}
+enum { MANY = 1000, SILENT_MS = 1000, HELD_MS = 100 };
 
 static void limit(struct world *w, size_t per_agent, size_t total)
 {
@@ -108,14 +31,7 @@ static void ask(struct world *w, const char *app, const char *id, const char *ag
             snprintf(texts[i][1], sizeof(texts[i][1]), "%c", names[i]);
         else
             snprintf(texts[i][1], sizeof(texts[i][1]), "%.8s-%zu", id, i);
-        items[i] = (struct hub_item){ .agent = texts[i][0],
-                                      .key = "key",
-                                      .op = PROC_OP_START,
-                                      .meta = { .space = "gse", .name = texts[i][1] },
-                                      .spec = &w->spec,
-                                      .deadline_ms = DEADLINE_MS,
-                                      .code = CODE_WAITING,
-                                      .text = "" };
+        items[i] = world_item(w, texts[i][0], texts[i][1]);
     }
     hub_operate(w->hub, &(struct hub_task){ id, { items, n }, false, app }, BEGIN_MS);
     hub_on_task_stored(w->hub, id, NULL, BEGIN_MS);
@@ -132,11 +48,8 @@ static void say_taken(struct world *w, const char *agent, const char *task, int6
 static void say_done(struct world *w, const char *agent, const char *task, int64_t item,
                      int64_t now_ms)
 {
-    struct message_result m = { .task = task, .item = item, .code = CODE_OK, .text = "" };
-
-    shape_defaults(&proc_view_shape, &m.view);
-    m.view.space = m.view.name = "";
-    hub_on_message(w->hub, agent, 1, MESSAGE_RESULT, &m, now_ms);
+    world_say_result(w, agent, 1, task, item, CODE_OK, now_ms);
+    hub_on_result_stored(w->hub, task, item, NULL, now_ms);
 }
 
 static void check_sent(struct world *w, const char *expected)
@@ -189,17 +102,23 @@ static void tasks_of_an_app_take_turns(void **state)
     check_sent(w, "A2");
 }
 
-static void a_turn_of_the_loop_sends_a_slice(void **state)
+static void ask_many(struct world *w)
 {
-    struct world *w = *state;
     char agents[MANY + 1];
-    int slice;
 
     memset(agents, 'a', MANY);
     agents[MANY] = 0;
     limit(w, 2 * MANY, 2 * MANY);
     come(w, "ab");
     ask(w, "one", "A", agents, NULL);
+}
+
+static void a_turn_of_the_loop_sends_a_slice(void **state)
+{
+    struct world *w = *state;
+    int slice;
+
+    ask_many(w);
     slice = w->n_sent;
     assert_in_range(slice, 1, MANY / 3);
     ask(w, "two", "B", "b", NULL); /* in the same turn: it is over */
@@ -213,6 +132,44 @@ static void a_turn_of_the_loop_sends_a_slice(void **state)
         hub_on_time(w->hub, BEGIN_MS);
     assert_int_equal(w->n_sent, MANY + 1);
     assert_true(hub_next_ms(w->hub) > BEGIN_MS);
+}
+
+/* Turns of the loop, each of which may do so many; until all is done. */
+static void check_slices(struct world *w, const int *count, int total, int64_t now_ms)
+{
+    int before = *count, turns = 0;
+
+    while (hub_next_ms(w->hub) <= now_ms) {
+        hub_on_time(w->hub, now_ms);
+        assert_in_range(*count - before, 1, MANY / 3);
+        before = *count;
+        assert_in_range(++turns, 1, MANY);
+    }
+    assert_int_equal(*count, total);
+}
+
+static void a_large_task_is_cancelled_slice_by_slice(void **state)
+{
+    struct world *w = *state;
+
+    ask_many(w);
+    check_slices(w, &w->n_sent, MANY, BEGIN_MS);
+    hub_cancel(w->hub, "A", BEGIN_MS + 1);
+    assert_in_range(w->cancels, 1, MANY / 3);
+    check_slices(w, &w->cancels, MANY, BEGIN_MS + 1);
+}
+
+static void a_large_task_ends_by_its_deadline_slice_by_slice(void **state)
+{
+    struct world *w = *state;
+
+    ask_many(w);
+    check_slices(w, &w->n_sent, MANY, BEGIN_MS);
+    for (int i = 0; i < MANY; i++)
+        say_taken(w, "a", "A", i, BEGIN_MS);
+    hub_on_time(w->hub, DEADLINE_MS - 1);
+    check_slices(w, &w->stored, MANY, DEADLINE_MS);
+    assert_int_equal(w->code, CODE_DEADLINE);
 }
 
 /* ---- one agent */
@@ -240,6 +197,24 @@ static void an_agent_has_so_many_to_do(void **state)
     say_done(w, "a", "A", 2, BEGIN_MS);
     hub_on_time(w->hub, BEGIN_MS);
     check_sent(w, "A3");
+}
+
+/* It tells its result until that is stored, and has no room for more in its books. */
+static void what_is_not_stored_is_the_agents_still(void **state)
+{
+    struct world *w = *state;
+
+    limit(w, 1, 1);
+    come(w, "ab");
+    ask(w, "one", "A", "aab", NULL);
+    check_sent(w, "A0");
+    world_say_result(w, "a", 1, "A", 0, CODE_OK, BEGIN_MS);
+    hub_on_time(w->hub, BEGIN_MS);
+    check_sent(w, "A2"); /* it was answered, and others go on */
+    hub_on_result_stored(w->hub, "A", 0, NULL, BEGIN_MS);
+    say_done(w, "b", "A", 2, BEGIN_MS);
+    hub_on_time(w->hub, BEGIN_MS);
+    check_sent(w, "A1");
 }
 
 static void what_can_not_go_holds_up_nobody(void **state)
@@ -274,6 +249,94 @@ static void operations_on_one_process_stay_in_order(void **state)
     say_done(w, "a", "C", 0, BEGIN_MS);
     hub_on_time(w->hub, BEGIN_MS);
     check_sent(w, "A1");
+}
+
+static void what_is_stored_later_and_was_accepted_earlier_goes_first(void **state)
+{
+    struct world *w = *state;
+
+    limit(w, 1, 100);
+    come(w, "a");
+    ask(w, "one", "X", "a", "x");
+    check_sent(w, "X0");
+    for (const char *id = "TUV"; *id; id++) {
+        w->task.id = (char[]){ *id, 0 };
+        hub_operate(w->hub, &w->task, BEGIN_MS);
+    }
+    hub_on_task_stored(w->hub, "V", NULL, BEGIN_MS); /* of another app, "": it may go */
+    check_sent(w, "V0");
+    hub_on_task_stored(w->hub, "U", NULL, BEGIN_MS);
+    hub_on_task_stored(w->hub, "T", NULL, BEGIN_MS);
+    ask(w, "two", "Z", "a", "p");
+    check_sent(w, "T0 U0 Z0");
+}
+
+static void what_ends_while_it_waits_leaves_the_others_in_order(void **state)
+{
+    struct world *w = *state;
+
+    limit(w, 1, 100);
+    come(w, "a");
+    ask(w, "one", "X", "a", "x");
+    for (const char *id = "ABCD"; *id; id++)
+        ask(w, "one", (char[]){ *id, 0 }, "a", "p");
+    check_sent(w, "X0");
+    hub_cancel(w->hub, "C", BEGIN_MS);
+    hub_cancel(w->hub, "A", BEGIN_MS);
+    ask(w, "two", "E", "a", "p"); /* its turn is the next */
+    check_sent(w, "B0 D0 E0");
+}
+
+/* ---- one that does not read what it is sent */
+
+/* It would be dropped, and what was asked later would pass it by. */
+static void what_is_held_back_goes_first_when_there_is_room(void **state)
+{
+    struct world *w = *state;
+
+    come(w, "ab");
+    w->is_full = true;
+    ask(w, "one", "A", "aa", "pq");
+    check_sent(w, "");
+    w->is_full = false;
+    ask(w, "two", "B", "ab", "px");
+    check_sent(w, "B1");
+    assert_in_range(hub_next_ms(w->hub), BEGIN_MS + 1, BEGIN_MS + HELD_MS);
+    hub_on_time(w->hub, BEGIN_MS + HELD_MS);
+    check_sent(w, "A0 A1 B0");
+}
+
+static void what_is_held_back_was_never_sent(void **state)
+{
+    struct world *w = *state;
+
+    come(w, "a");
+    w->is_full = true;
+    ask(w, "one", "A", "a", NULL);
+    hub_cancel(w->hub, "A", BEGIN_MS);
+    assert_int_equal(w->code, CODE_CANCELLED);
+    assert_int_equal(w->cancels, 0);
+    w->is_full = false;
+    ask(w, "one", "B", "a", NULL);
+    hub_on_session_end(w->hub, "a", 1, BEGIN_MS);
+    hub_on_session(w->hub, "a", 2, BEGIN_MS);
+    check_sent(w, "B0"); /* the new session has room */
+}
+
+static void a_cancel_that_is_held_back_is_sent_when_there_is_room(void **state)
+{
+    struct world *w = *state;
+
+    come(w, "a");
+    ask(w, "one", "A", "a", NULL);
+    w->is_full = true;
+    hub_cancel(w->hub, "A", BEGIN_MS);
+    assert_int_equal(w->cancels, 0);
+    hub_on_time(w->hub, BEGIN_MS + HELD_MS);
+    assert_int_equal(w->cancels, 0);
+    w->is_full = false;
+    hub_on_time(w->hub, BEGIN_MS + 2 * HELD_MS);
+    assert_int_equal(w->cancels, 1);
 }
 
 /* ---- silence */
@@ -331,6 +394,8 @@ static void the_deadline_ends_what_is_on_the_way_and_what_waits(void **state)
     assert_int_equal(w->code, CODE_DEADLINE);
     assert_null(strstr(buf_text(&w->sent), "A1"));
     buf_truncate(&w->sent, 0);
+    for (int i = 0; i < 2; i++)
+        hub_on_result_stored(w->hub, "A", i, NULL, DEADLINE_MS);
     ask(w, "one", "B", "a", NULL);
     check_sent(w, "B0");
 }
@@ -393,23 +458,29 @@ static void what_ends_while_it_waits_leaves_its_turn_to_others(void **state)
     check_sent(w, "C0");
 }
 
-#define TURNS_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TURNS_TEST(apps_take_turns),
-        TURNS_TEST(tasks_of_an_app_take_turns),
-        TURNS_TEST(a_turn_of_the_loop_sends_a_slice),
-        TURNS_TEST(an_agent_has_so_many_to_do),
-        TURNS_TEST(what_can_not_go_holds_up_nobody),
-        TURNS_TEST(operations_on_one_process_stay_in_order),
-        TURNS_TEST(a_silent_agent_does_not_count),
-        TURNS_TEST(one_that_answers_is_not_silent),
-        TURNS_TEST(the_deadline_ends_what_is_on_the_way_and_what_waits),
-        TURNS_TEST(a_new_session_begins_with_nothing_on_the_way),
-        TURNS_TEST(what_waits_for_its_turn_is_cancelled_at_once),
-        TURNS_TEST(what_ends_while_it_waits_leaves_its_turn_to_others),
+        HUB_TEST(apps_take_turns),
+        HUB_TEST(tasks_of_an_app_take_turns),
+        HUB_TEST(a_turn_of_the_loop_sends_a_slice),
+        HUB_TEST(a_large_task_is_cancelled_slice_by_slice),
+        HUB_TEST(a_large_task_ends_by_its_deadline_slice_by_slice),
+        HUB_TEST(an_agent_has_so_many_to_do),
+        HUB_TEST(what_is_not_stored_is_the_agents_still),
+        HUB_TEST(what_can_not_go_holds_up_nobody),
+        HUB_TEST(operations_on_one_process_stay_in_order),
+        HUB_TEST(what_is_stored_later_and_was_accepted_earlier_goes_first),
+        HUB_TEST(what_ends_while_it_waits_leaves_the_others_in_order),
+        HUB_TEST(what_is_held_back_goes_first_when_there_is_room),
+        HUB_TEST(what_is_held_back_was_never_sent),
+        HUB_TEST(a_cancel_that_is_held_back_is_sent_when_there_is_room),
+        HUB_TEST(a_silent_agent_does_not_count),
+        HUB_TEST(one_that_answers_is_not_silent),
+        HUB_TEST(the_deadline_ends_what_is_on_the_way_and_what_waits),
+        HUB_TEST(a_new_session_begins_with_nothing_on_the_way),
+        HUB_TEST(what_waits_for_its_turn_is_cancelled_at_once),
+        HUB_TEST(what_ends_while_it_waits_leaves_its_turn_to_others),
     };
 
     return cmocka_run_group_tests_name("hub_turns", tests, NULL, NULL);

@@ -60,6 +60,15 @@ static struct proc_view view_of(const struct fleet_dummy *proc)
     return v;
 }
 
+static void check_running(const struct fleet_procs *p)
+{
+    size_t running = 0;
+
+    for (size_t i = 0; i < p->n; i++)
+        running += p->list[i].pid != 0;
+    assert_int_equal(p->running, running);
+}
+
 /* What an operation gives on a process that runs, one that does not, and one nobody knows. */
 static void operations_give_what_an_agent_gives(void **state)
 {
@@ -95,6 +104,7 @@ static void operations_give_what_an_agent_gives(void **state)
         assert_int_equal(operate(w, "proc-01", cases[i].op).code, cases[i].stopped);
         assert_int_equal(operate(w, "other", cases[i].op).code, cases[i].unknown);
         assert_int_equal(fleet_procs_find(&w->procs, "sim", "other") != NULL, cases[i].is_made);
+        check_running(&w->procs);
     }
 }
 
@@ -153,6 +163,8 @@ static void a_death_is_seen_and_made_good(void **state)
     proc->hosted = false;
     assert_true(fleet_dummy_die(&w->procs, proc, SIGKILL, NOW + 5));
     assert_false(fleet_dummy_revive(&w->procs, proc, NOW + 6)); /* nobody is to */
+    assert_int_equal(w->procs.restarts, 1);
+    check_running(&w->procs);
 }
 
 static void the_digest_follows_every_change(void **state)

@@ -188,8 +188,9 @@ static void tokens_and_audit_rows_of_before_are_kept(void **state)
     assert_int_equal(got.n, 1);
     assert_int_equal(ROW(audit_row, got, 0)->code, 117);
     assert_string_equal(ROW(audit_row, got, 0)->code_name, "");
-    store_rig_do(r, &store_token_del, &(struct token_del_ask){ "0123456789ab" }, &got);
+    store_rig_do(r, &store_token_revoke, &(struct token_revoke_ask){ "0123456789ab", 7 }, &got);
     assert_int_equal(got.n, 1);
+    assert_int_equal(ROW(token_row, got, 0)->revoked_ms, 7);
     store_rig_close(r);
 }
 

@@ -2,6 +2,9 @@
 /* Streams on other threads: what link/test_conn.c does not ask of them. */
 #include "wire/far.h"
 
+#include <poll.h>
+#include <sys/ioctl.h>
+
 #include "tests/lib/ends.h"
 
 /* The owner of a far, and what it has seen. */
@@ -132,6 +135,33 @@ static void much_goes_both_ways_in_order(void **state)
     assert_int_equal(w->b.breaks, 0);
 }
 
+/* However much it would take in the end: a crowd of strangers may do so at once. */
+static void little_is_on_its_way_to_a_busy_owner(void **state)
+{
+    enum { MUCH = 1 << 20, STILL = 50 };
+    static const char zeroes[MUCH];
+    struct world *w = *state;
+    int fds[2], left = 0, still = 0;
+    size_t sent = 0;
+
+    w->ends->limits.in_max = 4 * MUCH;
+    ends_sockets(w->ends, fds);
+    open_far(w, fds[1]);
+    TURN_UNTIL(&w->ends->rig, w->b.readies);
+    while (still < STILL) { /* as much as the sockets keep, and until nobody reads any more */
+        ssize_t put = send(fds[0], zeroes + sent, MUCH - sent, MSG_DONTWAIT);
+        int before = left;
+
+        sent += put > 0 ? (size_t)put : 0;
+        poll(NULL, 0, 1);
+        assert_int_equal(ioctl(fds[1], FIONREAD, &left), 0);
+        still = put <= 0 && left == before ? still + 1 : 0;
+    }
+    assert_true(left > 0);
+    TURN_UNTIL(&w->ends->rig, w->b.got.len == sent);
+    close(fds[0]);
+}
+
 static void an_owner_that_takes_nothing_breaks_it(void **state)
 {
     struct world *w = *state;
@@ -233,6 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         OVER("tcp", much_goes_both_ways_in_order),
         OVER("TLS", much_goes_both_ways_in_order),
+        OVER("tcp", little_is_on_its_way_to_a_busy_owner),
         OVER("TLS", an_owner_that_takes_nothing_breaks_it),
         OVER("tcp", bytes_that_are_not_taken_are_stuck),
         OVER("tcp", a_socket_that_can_not_be_watched_says_so),

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <openssl/ssl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -501,6 +503,53 @@ static void a_host_goes_with_a_client_only(void **state)
     assert_int_equal(tls_conn_new(w->server, w->fds[1], "localhost", &w->s, &err), -1);
 }
 
+/* A client that is not ours, for what ours does not do. */
+static SSL *shake_hands_by_hand(struct world *w, SSL_CTX *ctx)
+{
+    const struct tls_config server = { w->cert, w->key, NULL, true };
+    enum tls_status st = TLS_WANT_READ;
+    SSL *ssl = SSL_new(ctx);
+    int rc = 0;
+
+    if (tls_server_new(&server, &w->server, &w->s_err) ||
+        tls_conn_new(w->server, w->fds[1], NULL, &w->s, &w->s_err))
+        fail_msg("%s", w->s_err.text);
+    SSL_set_fd(ssl, w->fds[0]);
+    for (int i = 0; i < ROUNDS && (rc != 1 || st != TLS_OK); i++) {
+        rc = SSL_connect(ssl);
+        st = tls_conn_handshake(w->s, &w->s_err);
+    }
+    assert_true(rc == 1 && st == TLS_OK);
+    return ssl;
+}
+
+/* They mean nothing to who reads, so he gets nothing; but he must get it soon. */
+static void new_keys_without_end_hold_nobody_up(void **state)
+{
+    enum { UPDATES = 4000 };
+    struct world *w = *state;
+    SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+    SSL *ssl = shake_hands_by_hand(w, ctx);
+    BIO *updates = BIO_new(BIO_s_mem());
+    char got[16], *bytes;
+    int left = 0;
+    size_t n;
+    long all;
+
+    SSL_set0_wbio(ssl, updates);
+    for (int i = 0; i < UPDATES; i++) {
+        assert_int_equal(SSL_key_update(ssl, SSL_KEY_UPDATE_NOT_REQUESTED), 1);
+        assert_int_equal(SSL_do_handshake(ssl), 1);
+    }
+    all = BIO_get_mem_data(updates, &bytes);
+    assert_int_equal(write(w->fds[0], bytes, (size_t)all), all);
+    assert_int_equal(tls_conn_read(w->s, got, sizeof(got), &n, &w->s_err), TLS_WANT_READ);
+    assert_int_equal(ioctl(w->fds[1], FIONREAD, &left), 0);
+    assert_true(left > all / 2);
+    SSL_free(ssl);
+    SSL_CTX_free(ctx);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -523,6 +572,7 @@ int main(void)
         TEST(a_certificate_for_nothing_is_not_made),
         TEST(every_failure_of_renewing_leaves_a_pair_that_fits),
         TEST(a_host_goes_with_a_client_only),
+        TEST(new_keys_without_end_hold_nobody_up),
     };
 
     return cmocka_run_group_tests(tests, make_files, remove_files);

@@ -275,6 +275,7 @@ static void an_older_key_opens_and_the_newest_seals(void **state)
     newest.n = 1;
     tls_set_tickets(w->server, &newest); /* the older is gone */
     meets(w, true);
+    assert_string_equal(peer(w).agent_id, "agent-7");
 }
 
 static void without_keys_a_session_lasts_as_long_as_the_server(void **state)
