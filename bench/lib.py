@@ -7,6 +7,7 @@ the exit status.  Ratio is always value / baseline, baseline is what the peer di
 in the same run.
 """
 import argparse
+import atexit
 import dataclasses
 import json
 import operator
@@ -62,6 +63,8 @@ class Row:
 class Bench:
     def __init__(self, name, doc):
         self.name, self.rows, self.notes = name, [], []
+        self.is_over = False
+        atexit.register(self.end_early)
         options = argparse.ArgumentParser(
             prog=f"bench/{name}", description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
         options.add_argument("--json", action="store_true", help="print one JSON object a line")
@@ -83,7 +86,14 @@ class Bench:
     def progress(self, text):
         print(f"{self.name}: {text}", file=sys.stderr, flush=True)
 
+    def end_early(self):
+        """What was measured so far is not lost when something fails."""
+        if self.rows and not self.is_over:
+            self.note("it did not come to its end: this is what it had measured until then")
+            self.end()
+
     def end(self):
+        self.is_over = True
         if self.options.json:
             for row in self.rows:
                 print(row.json(self.name))

@@ -296,7 +296,6 @@ static void on_settle(void *agent)
     run_all(a, now_ms);
     check_all(a, now_ms);
     watch_bury(a);
-    watch_rest(a);
     if (a->has_dead)
         reap(a, now_ms);
     core_tell_now(a->core);
@@ -325,19 +324,20 @@ static void on_tick(void *agent)
     if (TAILQ_EMPTY(&a->starting)) /* whoever is being started may be about to enter one */
         cgroups_tidy(a->cgroups);
     look_at_clock(a);
+    a->has_dead = true; /* whom somebody else has left to us: nothing tells of that */
+    agent_retry(a);
     timer_set(a->loop, &a->tick, TICK_MS);
 }
 
+/* Where there are no pidfds.  Else a signal for each that ends would only cost time: whom we
+ * hold is told of by its own. */
 static void on_child(void *agent, int number)
 {
     struct agent *a = agent;
 
     (void)number;
     a->has_dead = true;
-    if (a->facilities.has[HAS_PIDFD])
-        agent_retry(a);
-    else
-        agent_wake(a);
+    agent_wake(a);
 }
 
 /* ---- the server */
@@ -487,7 +487,8 @@ static int open_hands(struct agent *a, struct err *err)
     if (procfs_boot_id(a->boot_id, err) || spawner_new(a->boot_id, &a->spawner, err) ||
         outlog_open(output, &a->outlog, err) || help_new(a, on_job, NULL, &a->syncs, err) ||
         help_new(a, on_job, NULL, &a->lookups, err) || samples_new(a, &a->samples, err) ||
-        watch_open(a, err) || loop_on_signal(a->loop, SIGCHLD, on_child, a, err))
+        watch_open(a, err) ||
+        (!a->facilities.has[HAS_PIDFD] && loop_on_signal(a->loop, SIGCHLD, on_child, a, err)))
         result = -1;
     else if (open_starters(a, err))
         result = -1;
@@ -540,7 +541,6 @@ int agent_new(struct loop *loop, struct log *log, const struct agent_options *o,
     TAILQ_INIT(&a->checks);
     TAILQ_INIT(&a->unwatched);
     TAILQ_INIT(&a->unburied);
-    TAILQ_INIT(&a->buried);
     timer_init(&a->settle, on_settle, a);
     timer_init(&a->tick, on_tick, a);
     proc_init(a);

@@ -46,7 +46,7 @@ struct agent_options {
 };
 
 /* Reads the journal and adopts what is there; makes this process child subreaper and
- * catches SIGCHLD on the loop, whose next run must be after this and whose last before
+ * may catch SIGCHLD on the loop, whose next run must be after this and whose last before
  * agent_free().  ERR_MALFORMED, with file and offset, if the journal is damaged, and
  * ERR_CONFLICT if another agent has the folder: nothing has been changed then. */
 int agent_new(struct loop *loop, struct log *log, const struct agent_options *o, struct agent **ret,

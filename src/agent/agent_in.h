@@ -72,9 +72,7 @@ struct agent {
     struct map unclaimed;  /* commands of an agent before us, not held yet: by pid's bytes */
     struct map runs_held;  /* those of them that are commands, by the run's bytes */
     struct crowd *crowd;   /* of those that are attached */
-    TAILQ_HEAD(, held) unwatched, unburied, buried; /* the latter two are those in `ended` */
-    size_t n_buried;
-    int64_t buried_ms; /* the first of them */
+    TAILQ_HEAD(, held) unwatched, unburied; /* the latter are those in `ended` */
     struct act_list acts, runs, starting, checks;
     struct help *starters[STARTERS];
     uint64_t ops_then; /* operations when memory was last given back */

@@ -257,6 +257,8 @@ static enum run_fate begin(struct agent *a, struct act *act, bool is_alone)
 
     if (!is_alone && !starter)
         return RUN_HAS_NO_ROOM;
+    if (*act->run.task || !is_alone)
+        watch_bury(a); /* a command may look whether who was before it lives, by its pid */
     act->out_from = outlog_base(a->outlog, act->output);
     if (is_alone) {
         run_start(a, act, a->spawner);

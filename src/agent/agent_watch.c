@@ -12,12 +12,7 @@
 #include "base/mem.h"
 #include "base/sys.h"
 
-enum {
-    LOOK_MS = 900, /* a little less than agent_retry() waits */
-    REAPED_AT_ONCE = 64,
-    REAP_MS = 1000,   /* a start that hangs keeps nobody from being reaped, */
-    BURIED_MAX = 4096 /* nor do more: each has a pid until then */
-};
+enum { LOOK_MS = 900 }; /* a little less than agent_retry() waits */
 
 struct ident watch_ident(const struct agent *a, struct core_ident ident)
 {
@@ -152,46 +147,20 @@ bool watch_has_ended(const struct agent *a, int64_t pid)
     return map_find(&a->ended, (const char *)&pid, sizeof(pid)) != NULL;
 }
 
-/* Whoever takes its place is started first. */
 void watch_bury(struct agent *a)
 {
     struct held *h;
+    struct end end;
+    struct err err;
 
-    if (!a->n_buried)
-        a->buried_ms = loop_now_ms(a->loop);
     while ((h = TAILQ_FIRST(&a->unburied))) {
         TAILQ_REMOVE(&a->unburied, h, link);
-        TAILQ_INSERT_TAIL(&a->buried, h, link);
-        a->n_buried++;
+        map_del(&a->ended, (const char *)&h->pid, sizeof(h->pid));
+        (void)ident_end(h->pidfd, &end, &err); /* what can not be reaped is a stray now */
         close_held(h);
         log_end(h);
+        watch_free_held(h);
     }
-}
-
-static void reap_first(struct agent *a)
-{
-    struct held *h = TAILQ_FIRST(&a->buried);
-
-    TAILQ_REMOVE(&a->buried, h, link);
-    a->n_buried--;
-    map_del(&a->ended, (const char *)&h->pid, sizeof(h->pid));
-    ident_reap(h->pid);
-    watch_free_held(h);
-}
-
-/* The kernel takes its time for it, the more so the more of /proc/PID was looked at: as long
- * as a tenth of a start.  So who is down comes first. */
-void watch_rest(struct agent *a)
-{
-    bool is_busy = !TAILQ_EMPTY(&a->starting) && a->n_buried < BURIED_MAX &&
-                   loop_now_ms(a->loop) < a->buried_ms + REAP_MS;
-
-    for (int left = REAPED_AT_ONCE; !is_busy && left > 0 && a->n_buried; left--)
-        reap_first(a);
-    if (a->n_buried && !is_busy)
-        agent_wake(a);
-    else if (a->n_buried)
-        agent_retry(a);
 }
 
 static void look_at(struct held *h)
@@ -257,11 +226,11 @@ void watch_reap(struct agent *a)
 {
     struct err err;
 
-    if (a->n_buried)
-        return; /* they are no strays: their turn comes */
     a->has_dead = false;
-    if (ident_reap_strays(is_held, a, &err))
+    if (ident_reap_strays(is_held, a, &a->has_dead, &err))
         LOG(a->log, LOG_WARN, "children that ended can not be taken note of", log_err(&err));
+    else if (a->has_dead)
+        agent_retry(a); /* where some come from there may be more */
 }
 
 /* ---- the beginning */
@@ -448,8 +417,6 @@ void watch_done(struct agent *a)
     for (size_t at = 0; (e = map_next(&a->held, &at));)
         let_go(e->value);
     watch_bury(a);
-    while (a->n_buried)
-        reap_first(a);
     map_free(&a->held);
     map_free(&a->runs_held);
     map_free(&a->ended);

@@ -43,7 +43,6 @@ void watch_reap(struct agent *a);
 const struct ident *watch_alive(const struct agent *a, int64_t pid); /* held; NULL: who knows? */
 bool watch_has_ended(const struct agent *a, int64_t pid);            /* a child of ours, just now */
 void watch_bury(struct agent *a); /* those that have: nobody waits for them any more */
-void watch_rest(struct agent *a); /* reaps them, when nobody is being started */
 int watch_open(struct agent *a, struct err *err);
 void watch_start(struct agent *a); /* the core has been started */
 void watch_done(struct agent *a);

@@ -236,22 +236,18 @@ int ident_look_at_end(int pidfd, struct end *ret, bool *ret_is_left, struct err 
     return wait_for(pidfd, WNOWAIT, ret, ret_is_left, err);
 }
 
-void ident_reap(int64_t pid)
+int ident_reap_strays(bool (*is_held)(void *arg, pid_t pid), void *arg, bool *ret_any,
+                      struct err *err)
 {
-    siginfo_t info;
-
-    (void)sys_waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG); /* else it is a stray */
-}
-
-int ident_reap_strays(bool (*is_held)(void *arg, pid_t pid), void *arg, struct err *err)
-{
-    for (;;) {
+    for (bool any = false;; any = true) {
         siginfo_t info = { .si_pid = 0 };
 
-        if (sys_waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT))
-            return errno == ECHILD ? 0 : err_sys(err, "waitid");
-        if (!info.si_pid || is_held(arg, info.si_pid))
+        if (sys_waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) && errno != ECHILD)
+            return err_sys(err, "waitid");
+        if (!info.si_pid || is_held(arg, info.si_pid)) {
+            *ret_any = any;
             return 0;
+        }
         if (sys_waitid(P_PID, (id_t)info.si_pid, &info, WEXITED | WNOHANG))
             return err_sys(err, "waitid %d", (int)info.si_pid);
     }

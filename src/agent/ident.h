@@ -69,13 +69,11 @@ int ident_end(int pidfd, struct end *ret, struct err *err);
  * it, which takes the kernel a while, and until when its pid is given to nobody else. */
 int ident_look_at_end(int pidfd, struct end *ret, bool *ret_is_left, struct err *err);
 
-/* Reaps a child of which ident_look_at_end() has told. */
-void ident_reap(int64_t pid);
-
 /* Reaps children that ended and that nobody holds a pidfd of: a subreaper inherits
  * any number of them.  is_held(pid) says whether somebody does; such a one is left
  * for ident_end(), and until it has been there none behind it is seen, so this is
- * called after SIGCHLD and again after each ident_end(). */
-int ident_reap_strays(bool (*is_held)(void *arg, pid_t pid), void *arg, struct err *err);
+ * called again after each ident_end().  ret_any: there were such children. */
+int ident_reap_strays(bool (*is_held)(void *arg, pid_t pid), void *arg, bool *ret_any,
+                      struct err *err);
 
 #endif

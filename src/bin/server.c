@@ -289,6 +289,12 @@ static int make_events(struct server *s, struct err *err)
     return 0;
 }
 
+/* Whoever connects to the link has a descriptor, strangers too: some are left for the API. */
+static int64_t links_max(const struct server *s)
+{
+    return s->open_files > OTHER_FDS ? (s->open_files - OTHER_FDS) / 32 * 31 : 0;
+}
+
 /* Agents must find the tasks of before, so they are let in last. */
 static int make_parts(struct server *s, struct err *err)
 {
@@ -296,7 +302,7 @@ static int make_parts(struct server *s, struct err *err)
                                           .listen = s->settings.link.listen,
                                           .node = s->settings.node,
                                           .ping_ms = s->settings.link.ping_s * 1000,
-                                          .links_max = s->open_files / 32 * 31,
+                                          .links_max = links_max(s),
                                           .threads = s->settings.link.threads };
     const struct hub_limits limits = { (size_t)s->settings.dispatch.per_agent,
                                        (size_t)s->settings.dispatch.total };

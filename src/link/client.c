@@ -8,6 +8,8 @@
 #include "link/client.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +28,7 @@ enum {
     PING_MAX_MS = 10 * 60 * 1000,
     PINGS_MISSED = 3,
     CODE_MAX = 65535,
+    SYNS_AGAIN = 3, /* who is gone is given up after 15 s; who lets us stand in line has answered */
 };
 
 enum state {
@@ -371,6 +374,7 @@ static int open_socket(const struct address *to, int *ret_fd, struct err *err)
 
     if (fd < 0)
         return err_sys(err, "socket");
+    (void)sys_setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, SYNS_AGAIN); /* a unix socket has none */
     if (sys_connect(fd, &to->u.any, to->len) && errno != EINPROGRESS) {
         err_sys(err, "connect");
         sys_close(fd);

@@ -79,15 +79,17 @@ static void on_away(void *arg)
 {
     struct agent *a = arg;
     struct hub *h = a->hub;
+    bool is_here = h->hands->is_here && h->hands->is_here(h->arg, a->id);
     struct item *item, *next;
 
-    if (TAILQ_EMPTY(&a->open) && h->now_ms >= window_end_ms(h)) {
+    if (!is_here && TAILQ_EMPTY(&a->open) && h->now_ms >= window_end_ms(h)) {
         map_del_str(&h->agents, a->id);
         free_agent(a);
         return;
     }
     timers_set(&h->timers, &a->away, h->now_ms + HUB_OFFLINE_MS);
-
+    if (is_here)
+        return; /* the store may take its time with the session */
     a->is_away = true;
     for (item = TAILQ_FIRST(&a->open); item; item = next) {
         next = TAILQ_NEXT(item, link);
@@ -148,6 +150,8 @@ void hub_on_session(struct hub *h, const char *id, int64_t epoch, int64_t now_ms
     {
         if (item_is_open(item))
             turns_add(item); /* what was taken too: its result may have been lost with us */
+        else if (item->state == ITEM_STORING)
+            turns_end(item);
     }
     turns_take(h, false);
 }

@@ -75,6 +75,8 @@ struct hub_hands {
     /* So much waits to be sent to it that commands and cancels would be dropped; they wait here
      * then.  NULL: never. */
     bool (*is_full)(void *arg, const char *agent, int64_t epoch);
+    /* It is connected, ready or not: so it is not away.  NULL: that is not known. */
+    bool (*is_here)(void *arg, const char *agent);
 };
 
 struct hub *hub_new(const struct hub_hands *hands, void *arg, int64_t now_ms);

@@ -148,7 +148,8 @@ bool item_send(struct item *item)
     bool is_held =
         h->hands->is_full && h->hands->is_full(h->arg, item->agent->id, item->agent->epoch);
 
-    timers_set(&h->timers, &item->resend, h->now_ms + (is_held ? HELD_MS : RESEND_MS));
+    timers_set(&h->timers, &item->resend,
+               h->now_ms + (is_held && item->task->is_cancelled ? HELD_MS : RESEND_MS));
     if (is_held)
         return false;
     if (item->task->is_cancelled)

@@ -287,6 +287,14 @@ static void count(struct item *item)
         timers_set(&h->timers, &a->silence, h->now_ms + SILENT_MS);
 }
 
+/* It is in the agent's books, or will be. */
+static void keep(struct item *item)
+{
+    item->is_sent = true;
+    item->agent->n_sent++;
+    put_share(item->agent, item->task->app);
+}
+
 /* If it is held back it waits where it is, and so do those behind it. */
 static void send_now(struct item *item)
 {
@@ -298,9 +306,7 @@ static void send_now(struct item *item)
         return;
     }
     leave_lane(item);
-    item->is_sent = true;
-    a->n_sent++;
-    put_share(a, item->task->app);
+    keep(item);
     if (item->state != ITEM_TAKEN) /* which it has said before, and need not again */
         count(item);
 }
@@ -321,10 +327,14 @@ void turns_answer(struct item *item)
 
 void turns_end(struct item *item)
 {
-    if (item->is_sent)
-        uncount(item);
-    else
+    if (item->state == ITEM_QUEUED) {
         turns_drop(item);
+        return;
+    }
+    uncount(item);
+    leave_lane(item);
+    if (!item->is_sent && item->agent && item->agent->epoch)
+        keep(item);
 }
 
 void turns_heard(struct agent *a)

@@ -27,7 +27,8 @@ void turns_app_done(struct task *t);
 
 void turns_add(struct item *item);    /* it waits for its turn; its agent has a session */
 void turns_answer(struct item *item); /* its agent has it */
-void turns_end(struct item *item);  /* it has a result, which its agent keeps until it is stored */
+/* It has a result, which its agent keeps until that is stored; so again in each new session. */
+void turns_end(struct item *item);
 void turns_drop(struct item *item); /* it waits no more, and is not on the way; again is fine */
 void turns_heard(struct agent *a);  /* it is not silent */
 

@@ -41,7 +41,6 @@ static void put_back(struct batch *b)
             continue;
         p->is_claiming = true;
         TAILQ_INSERT_HEAD(&b->tasks->claiming, p, link);
-        hub_on_arrival(b->tasks->hub, p->id, loop_now_ms(b->tasks->loop)); /* it is not away */
     }
 }
 

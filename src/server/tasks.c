@@ -32,15 +32,16 @@ static void on_wake(void *arg)
     tasks_wake(t);
 }
 
-/* Called after whatever may have moved the hub's next moment. */
+/* Called after whatever may have moved the hub's next moment.  One that is due stays: set again
+ * it would be the last, in every turn, behind those who call us. */
 void tasks_wake(struct tasks *t)
 {
-    int64_t next_ms = hub_next_ms(t->hub), in_ms = next_ms - loop_now_ms(t->loop);
+    int64_t next_ms = hub_next_ms(t->hub), now_ms = loop_now_ms(t->loop);
 
     if (next_ms == INT64_MAX)
         timer_stop(t->loop, &t->wake);
-    else if (!t->wake.place || t->wake.due_ms != next_ms)
-        timer_set(t->loop, &t->wake, in_ms > 0 ? in_ms : 0);
+    else if (!t->wake.place || (t->wake.due_ms > now_ms && t->wake.due_ms != next_ms))
+        timer_set(t->loop, &t->wake, next_ms - now_ms); /* what is past is now */
 }
 
 void outbox_soon(struct tasks *t, struct outbox *box)
@@ -290,8 +291,15 @@ static bool hand_is_full(void *arg, const char *agent, int64_t epoch)
     return t->hands->is_full && t->hands->is_full(t->arg, agent, epoch);
 }
 
+static bool hand_is_here(void *arg, const char *agent)
+{
+    const struct peer *p = map_find_str(&((struct tasks *)arg)->peers, agent);
+
+    return p && p->epoch;
+}
+
 static const struct hub_hands hub_hands = { hand_store_task, hand_store_result, hand_send,
-                                            hand_is_full };
+                                            hand_is_full, hand_is_here };
 
 /* ---- Life. */
 

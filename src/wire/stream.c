@@ -25,7 +25,8 @@
 
 enum {
     SCRATCH = 64 * 1024,           /* read at once, on the stack */
-    TURN_MAX = 256 * 1024,         /* handled per wake-up, so that others get their turn */
+    TURN_MAX = 256 * 1024,         /* handled per wake-up, so that others get their turn; */
+    READ_COST = 1024,              /* a read counts as so much at least */
     DISCARD_MAX = 64 * 1024 * 1024 /* thrown away while ending: more than a body may have */
 };
 
@@ -246,7 +247,7 @@ static void read_in(struct stream *s)
         st = s->tls ? tls_conn_read(s->tls, scratch, room, &got, &err)
                     : plain_read(s->fd, scratch, room, &got, &err);
         s->in_wants_write = st == TLS_WANT_WRITE;
-        seen += got;
+        seen += got > READ_COST ? got : READ_COST;
         if (st == TLS_OK)
             take_in(s, scratch, got);
         else if (st == TLS_END)

@@ -38,6 +38,7 @@ struct tls_conn {
     SSL *ssl;
     char *host; /* of a client; the server's */
     int fd;
+    int recvs;    /* in this call */
     int sys;      /* errno of a failed socket; 0: it has not failed */
     bool at_eof;  /* the peer has closed the socket */
     bool drained; /* the last recv() got less than there was room for */
@@ -67,12 +68,22 @@ static const struct {
 
 /* ---- the socket, as OpenSSL sees it ---- */
 
+/* A peer may send new keys without end, and nothing else: whoever reads would be kept for as long
+ * as they come.  What is left in the socket wakes him again. */
+enum { RECVS_MAX = 2 };
+
 static int socket_read(BIO *bio, char *to, int n)
 {
     struct tls_conn *c = BIO_get_data(bio);
-    ssize_t got = sys_recv(c->fd, to, (size_t)n);
+    ssize_t got;
 
     BIO_clear_retry_flags(bio);
+    if (c->recvs++ >= RECVS_MAX) {
+        c->drained = false;
+        BIO_set_retry_read(bio);
+        return -1;
+    }
+    got = sys_recv(c->fd, to, (size_t)n);
     c->drained = got < n;
     c->at_eof = got == 0;
     if (got < 0 && sys_again())
@@ -128,15 +139,13 @@ static BIO_METHOD *socket_method(void)
 /* ---- what connections share ---- */
 
 /* Reading ahead saves a system call per record, and with RELEASE_BUFFERS costs
- * an idle connection nothing.  With AUTO_RETRY, which is on by default, a peer that sends
- * new keys and nothing else keeps a read from ever coming back. */
+ * an idle connection nothing. */
 static int set_up(struct tls *t, const struct tls_config *c, struct err *err)
 {
     SSL_CTX *ctx = t->ctx;
 
     SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                               SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    SSL_CTX_clear_mode(ctx, SSL_MODE_AUTO_RETRY);
     SSL_CTX_set_options(ctx, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
     SSL_CTX_set_read_ahead(ctx, 1);
     SSL_CTX_set_default_passwd_cb(ctx, tls_no_passphrase);
@@ -324,11 +333,17 @@ static enum tls_status status(struct tls_conn *c, int result, const char *doing,
     }
 }
 
+static void begin_call(struct tls_conn *c)
+{
+    ERR_clear_error();
+    c->recvs = 0;
+}
+
 enum tls_status tls_conn_handshake(struct tls_conn *c, struct err *err)
 {
     enum tls_status st;
 
-    ERR_clear_error();
+    begin_call(c);
     st = status(c, SSL_do_handshake(c->ssl), "handshake", err);
     return st == TLS_END ? explain(c, "handshake", err) : st;
 }
@@ -353,7 +368,7 @@ bool tls_conn_is_resumed(const struct tls_conn *c)
 enum tls_status tls_conn_read(struct tls_conn *c, void *to, size_t n, size_t *ret_got,
                               struct err *err)
 {
-    ERR_clear_error();
+    begin_call(c);
     return status(c, SSL_read_ex(c->ssl, to, n, ret_got), "read", err);
 }
 
@@ -362,7 +377,7 @@ enum tls_status tls_conn_write(struct tls_conn *c, const void *from, size_t n, s
 {
     enum tls_status st;
 
-    ERR_clear_error();
+    begin_call(c);
     st = status(c, SSL_write_ex(c->ssl, from, n, ret_put), "write", err);
     return st == TLS_END ? explain(c, "write", err) : st;
 }
@@ -383,7 +398,7 @@ enum tls_status tls_conn_end(struct tls_conn *c)
 
     if (c->failed || !SSL_is_init_finished(c->ssl))
         return TLS_OK; /* there is nobody to tell */
-    ERR_clear_error();
+    begin_call(c);
     result = SSL_shutdown(c->ssl);
     if (result < 0 && SSL_get_error(c->ssl, result) == SSL_ERROR_WANT_WRITE)
         return TLS_WANT_WRITE;

@@ -743,6 +743,67 @@ static void of_many_started_at_once_each_is_known_by_its_end(void **state)
     }
 }
 
+static bool is_zombie(int64_t pid)
+{
+    struct procfs_stat st;
+    struct err err;
+
+    return !procfs_stat((pid_t)pid, &st, &err) && st.state == 'Z';
+}
+
+/* As start scripts do: what is in the pid file is looked at by kill -0, to which one that nobody
+ * has reaped is there. */
+static struct answer *tell_careful(int64_t op, int i)
+{
+    const char *name = world_text("p%d", i);
+    struct proc_spec s = spec_of(
+        name, world_text("if test -s %s.pid && kill -0 $(cat %s.pid) 2>/dev/null; then echo %s >> "
+                         "refused; exit 1; fi; exec ./victim%s%s%s",
+                         name, name, name, i % 2 ? " --daemonize --pid-file " : "",
+                         i % 2 ? name : "", i % 2 ? ".pid" : ""));
+
+    s.policy.op_timeout_s = 60;
+    return tell(op, name, &s);
+}
+
+static bool is_another(int i, int64_t pid)
+{
+    int64_t now = strtoll(world_read(world_text("%s/p%d.pid", whole.dir, i)), NULL, 10);
+
+    return now > 1 && now != pid && lives(now);
+}
+
+/* Every other is a daemon and killed; the rest are restarted meanwhile. */
+static void of_many_none_meets_the_one_before_it(void **state)
+{
+    enum { MANY = 24 };
+    struct answer *answers[MANY];
+    int64_t pids[MANY];
+
+    (void)state;
+    start_agent();
+    for (int i = 0; i < MANY; i++)
+        answers[i] = tell_careful(PROC_OP_START, i);
+    for (int i = 0; i < MANY; i++) {
+        TURN_UNTIL(answers[i]->has_come);
+        assert_int_equal(answers[i]->code, CODE_OK);
+        pids[i] = answers[i]->pid;
+    }
+    for (int i = 1; i < MANY; i += 2)
+        world_kill(pids[i]);
+    for (int i = 1; i < MANY; i += 2)
+        WAIT_UNTIL(is_zombie(pids[i]));
+    for (int i = 0; i < MANY; i += 2)
+        answers[i] = tell_careful(PROC_OP_RESTART, i);
+    for (int i = 0; i < MANY; i++)
+        TURN_UNTIL(is_another(i, pids[i]));
+    for (int i = 0; i < MANY; i += 2) {
+        TURN_UNTIL(answers[i]->has_come);
+        assert_int_equal(answers[i]->code, CODE_OK);
+    }
+    assert_string_equal(world_read(world_text("%s/refused", whole.dir)), "");
+}
+
 /* Seen from outside, with a check that is long. */
 static void a_restart_is_told_of_before_its_check(void **state)
 {
@@ -884,6 +945,7 @@ int main(void)
         TEST(a_directory_that_does_not_answer_holds_up_no_other),
         TEST(many_that_can_not_be_looked_for_leave_time_for_others),
         TEST(of_many_started_at_once_each_is_known_by_its_end),
+        TEST(of_many_none_meets_the_one_before_it),
         TEST(a_restart_is_told_of_before_its_check),
         TEST(a_clock_that_jumps_by_years_hastens_and_delays_nothing),
         TEST(a_hundred_operations_leave_no_descriptor_behind),

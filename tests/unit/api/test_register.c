@@ -226,6 +226,11 @@ static void an_app_registers_only_what_it_may(void **state)
         { "{\"operations\":[\"stop\"]}", ESB "operate_proc/", "{" META "," HOSTS(HOST_1) "}",
           "\"app few3 may not start; it may: stop\"" },
         { "{\"businesses\":[3]}", ESB "operate_proc/", "{" META "," HOSTS(HOST_1) "}", "task_id" },
+        { "{\"businesses\":[3]}", "/v1/processes/forget", FORGET("\"a1\""),
+          "{\"key\":\"a1\",\"agent_id\":\"\",\"cloud_id\":0,\"ip\":\"\",\"online\":false,\"code\":"
+          "117," },
+        { "{\"operations\":[\"stop\"]}", "/v1/processes/forget", FORGET("\"a1\""),
+          "app few6 may not unhost; it may: stop" },
     };
     struct reg_world *o = *state;
 

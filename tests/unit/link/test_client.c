@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "link/client.h"
 
+#include <limits.h>
+#include <netinet/tcp.h>
+
 #include "link_world.h"
 
 /* ---- joining ---- */
@@ -27,6 +30,25 @@ static void it_joins_and_then_says_hello(void **state)
     assert_int_equal(w->downs, 0);
     snprintf(path, sizeof(path), "%s/agent.key", w->dir.path);
     assert_int_equal(folder_mode(path), 0600);
+}
+
+/* A server that makes us wait in line has let TCP connect: one that does not even do that is not
+ * waited for as long. */
+static void who_does_not_answer_at_all_is_given_up_sooner(void **state)
+{
+    enum { FDS = 256, AGAIN = 3 }; /* after 1, 3 and 7 s, and 8 s more to be answered */
+    struct link_world *w = *state;
+    int least = INT_MAX;
+
+    world_up(w);
+    for (int fd = 0; fd < FDS; fd++) {
+        int again = INT_MAX;
+        socklen_t n = sizeof(again);
+
+        (void)getsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &again, &n); /* most are none */
+        least = again < least ? again : least;
+    }
+    assert_int_equal(least, AGAIN);
 }
 
 static void it_asks_for_what_it_was_told_to(void **state)
@@ -645,6 +667,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(it_joins_and_then_says_hello),
+        TEST(who_does_not_answer_at_all_is_given_up_sooner),
         TEST(it_asks_for_what_it_was_told_to),
         TEST(it_joins_once),
         TEST(a_server_of_another_ca_is_not_told_the_secret),

@@ -30,6 +30,7 @@ struct world {
     int n_sent, cancels, stored;
     int64_t code; /* of the result that was stored last */
     bool is_full; /* too much waits to be sent to agents */
+    bool is_here; /* they are connected */
 };
 
 static inline void world_on_task(void *arg, const struct hub_task *task)
@@ -74,8 +75,16 @@ static inline bool world_is_full(void *arg, const char *agent, int64_t epoch)
     return w->is_full;
 }
 
+static inline bool world_is_here(void *arg, const char *agent)
+{
+    const struct world *w = arg;
+
+    (void)agent;
+    return w->is_here;
+}
+
 static const struct hub_hands world_hands = { world_on_task, world_on_result, world_on_send,
-                                              world_is_full };
+                                              world_is_full, world_is_here };
 
 /* A start of the process `name` that waits. */
 static inline struct hub_item world_item(const struct world *w, const char *agent, const char *name)

@@ -272,6 +272,26 @@ static void to_wait_is_no_result(void **state)
 
 /* ---- agents */
 
+/* However long the store takes with it. */
+static void an_agent_that_is_here_is_not_away_before_its_session(void **state)
+{
+    struct world *w = *state;
+    int64_t now_ms = BEGIN_MS + HUB_GRACE_MS;
+
+    w->is_here = true;
+    w->item.deadline_ms = 2 * DEADLINE_MS;
+    hub_on_arrival(w->hub, "a", now_ms);
+    hub_on_time(w->hub, now_ms += HUB_OFFLINE_MS);
+    hub_operate(w->hub, &w->task, now_ms);
+    hub_on_task_stored(w->hub, "T", NULL, now_ms);
+    hub_on_time(w->hub, now_ms += HUB_OFFLINE_MS);
+    assert_int_equal(w->stored, 0);
+    w->is_here = false; /* it has gone again */
+    hub_on_time(w->hub, now_ms += HUB_OFFLINE_MS);
+    assert_int_equal(w->stored, 1);
+    assert_int_equal(w->code, CODE_OFFLINE);
+}
+
 static void an_agent_is_forgotten_when_it_is_away_and_has_nothing_to_do(void **state)
 {
     enum { GONE_MS = BEGIN_MS + HUB_GRACE_MS };
@@ -317,6 +337,7 @@ int main(void)
         cmocka_unit_test(twins_end_as_the_one_that_had_ended_before_a_restart),
         HUB_TEST(the_result_of_a_twin_is_not_its_agents_to_say),
         HUB_TEST(to_wait_is_no_result),
+        HUB_TEST(an_agent_that_is_here_is_not_away_before_its_session),
         HUB_TEST(an_agent_is_forgotten_when_it_is_away_and_has_nothing_to_do),
     };
 

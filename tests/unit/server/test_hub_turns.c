@@ -217,6 +217,44 @@ static void what_is_not_stored_is_the_agents_still(void **state)
     check_sent(w, "A1");
 }
 
+static void check_kept(struct world *w)
+{
+    hub_on_time(w->hub, BEGIN_MS + HELD_MS);
+    check_sent(w, "");
+    hub_on_result_stored(w->hub, "A", 0, NULL, BEGIN_MS + HELD_MS);
+    hub_on_time(w->hub, BEGIN_MS + HELD_MS);
+    check_sent(w, "A1");
+}
+
+static void what_is_not_stored_is_the_agents_in_its_next_session_too(void **state)
+{
+    struct world *w = *state;
+
+    limit(w, 1, 100);
+    come(w, "a");
+    ask(w, "one", "A", "aa", NULL);
+    check_sent(w, "A0");
+    world_say_result(w, "a", 1, "A", 0, CODE_OK, BEGIN_MS);
+    hub_on_session_end(w->hub, "a", 1, BEGIN_MS);
+    hub_on_session(w->hub, "a", 2, BEGIN_MS);
+    check_kept(w);
+}
+
+static void so_it_is_if_the_result_comes_before_it_was_asked_again(void **state)
+{
+    struct world *w = *state;
+
+    limit(w, 1, 100);
+    come(w, "a");
+    ask(w, "one", "A", "aa", NULL);
+    check_sent(w, "A0");
+    w->is_full = true;
+    hub_on_session(w->hub, "a", 2, BEGIN_MS);
+    world_say_result(w, "a", 2, "A", 0, CODE_OK, BEGIN_MS);
+    w->is_full = false;
+    check_kept(w);
+}
+
 static void what_can_not_go_holds_up_nobody(void **state)
 {
     struct world *w = *state;
@@ -337,6 +375,24 @@ static void a_cancel_that_is_held_back_is_sent_when_there_is_room(void **state)
     w->is_full = false;
     hub_on_time(w->hub, BEGIN_MS + 2 * HELD_MS);
     assert_int_equal(w->cancels, 1);
+}
+
+/* Thousands may be on the way to one that does not read. */
+static void what_was_sent_is_said_again_as_seldom_as_to_others(void **state)
+{
+    enum { RESEND_MS = 5000 };
+    struct world *w = *state;
+
+    come(w, "a");
+    ask(w, "one", "A", "a", NULL);
+    check_sent(w, "A0");
+    w->is_full = true;
+    hub_on_time(w->hub, BEGIN_MS + SILENT_MS);
+    hub_on_time(w->hub, BEGIN_MS + RESEND_MS);
+    assert_int_equal(hub_next_ms(w->hub), BEGIN_MS + 2 * RESEND_MS);
+    w->is_full = false;
+    hub_on_time(w->hub, BEGIN_MS + 2 * RESEND_MS);
+    check_sent(w, "A0");
 }
 
 /* ---- silence */
@@ -468,6 +524,8 @@ int main(void)
         HUB_TEST(a_large_task_ends_by_its_deadline_slice_by_slice),
         HUB_TEST(an_agent_has_so_many_to_do),
         HUB_TEST(what_is_not_stored_is_the_agents_still),
+        HUB_TEST(what_is_not_stored_is_the_agents_in_its_next_session_too),
+        HUB_TEST(so_it_is_if_the_result_comes_before_it_was_asked_again),
         HUB_TEST(what_can_not_go_holds_up_nobody),
         HUB_TEST(operations_on_one_process_stay_in_order),
         HUB_TEST(what_is_stored_later_and_was_accepted_earlier_goes_first),
@@ -475,6 +533,7 @@ int main(void)
         HUB_TEST(what_is_held_back_goes_first_when_there_is_room),
         HUB_TEST(what_is_held_back_was_never_sent),
         HUB_TEST(a_cancel_that_is_held_back_is_sent_when_there_is_room),
+        HUB_TEST(what_was_sent_is_said_again_as_seldom_as_to_others),
         HUB_TEST(a_silent_agent_does_not_count),
         HUB_TEST(one_that_answers_is_not_silent),
         HUB_TEST(the_deadline_ends_what_is_on_the_way_and_what_waits),

@@ -467,6 +467,49 @@ static void agents_that_are_away_and_have_nothing_to_do_are_forgotten(void **sta
     assert_int_equal(world_read(w, w->id)[0].code, CODE_OK);
 }
 
+/* Somebody who has something to say in every turn of the loop. */
+struct talker {
+    struct world *world;
+    struct timer timer;
+    int64_t epoch;
+};
+
+static void on_talk(void *arg)
+{
+    struct talker *t = arg;
+    const struct message_ref nothing = { "nothing", 0 };
+
+    timer_set(t->world->loop, &t->timer, 0); /* first, as with two of them */
+    tasks_on_message(t->world->tasks, "agent-b", t->epoch, MESSAGE_TAKEN, &nothing);
+}
+
+static void who_talks_in_every_turn_makes_no_deadline_late(void **state)
+{
+    enum { N = 1000, TURNS = 20 }; /* more than end in one turn */
+    struct world *w = *state;
+    struct arena *a = &w->rig.arena;
+    struct task_target *targets = arena_alloc(a, N * sizeof(*targets));
+    struct talker talker = { .world = w };
+    struct proc_spec spec;
+
+    world_spec(&spec);
+    world_connect(w, "agent-a");
+    talker.epoch = world_connect(w, "agent-b");
+    for (int i = 0; i < N; i++)
+        targets[i] = world_target("agent-a", "a", PROC_OP_START, arena_printf(a, "p%d", i), &spec);
+    world_operate(w, targets, N);
+    timer_init(&talker.timer, on_talk, &talker);
+    timer_set(w->loop, &talker.timer, 0);
+    w->clock.mono += 100 * 1000; /* the deadline */
+    for (int i = 0; i < TURNS; i++, w->clock.mono++)
+        world_turn(w, 0);
+    assert_true(hub_next_ms(w->tasks->hub) > loop_now_ms(w->loop));
+    timer_stop(w->loop, &talker.timer);
+    world_settle(w);
+    assert_int_equal(world_read(w, w->id)[N - 1].code, CODE_DEADLINE);
+    assert_int_equal(tasks_open(w->tasks), 0);
+}
+
 static bool is_known(struct world *w, const char *id)
 {
     return world_read(w, id) != NULL;
@@ -518,6 +561,7 @@ int main(void)
         WORLD_TEST(the_oldest_that_have_ended_make_room),
         WORLD_TEST(too_many_that_have_not_ended_are_refused),
         WORLD_TEST(agents_that_are_away_and_have_nothing_to_do_are_forgotten),
+        WORLD_TEST(who_talks_in_every_turn_makes_no_deadline_late),
         WORLD_TEST(the_old_are_forgotten_by_the_time_that_is_believed),
     };
 

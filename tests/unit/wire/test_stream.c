@@ -459,6 +459,26 @@ static void a_busy_stream_leaves_the_others_their_turn(void **state)
     TURN_UNTIL(&w->rig, w->b.got.len == 4 * MB);
 }
 
+/* A record of one byte is as much work as a long one. */
+static void many_small_records_leave_the_others_their_turn(void **state)
+{
+    enum { N = 3000 };
+    struct ends *w = *state;
+    size_t seen = 0;
+
+    join_with_room(w, 4 * MB);
+    for (int i = 0; i < N; i++)
+        stream_write(w->a.s, "x", 1);
+    TURN_UNTIL(&w->rig, stream_pending(w->a.s) == 0);
+    stream_resume(w->b.s);
+    for (int i = 0; i < N && w->b.got.len < N; i++) {
+        rig_turn(&w->rig);
+        assert_true(w->b.got.len - seen < N / 3);
+        seen = w->b.got.len;
+    }
+    assert_int_equal(w->b.got.len, N);
+}
+
 /* Wherever the measure ends, what TLS has read ahead by then is shown though
  * nothing more comes. */
 static void the_measure_of_a_turn_forgets_nothing(void **state)
@@ -584,6 +604,7 @@ int main(void)
         EACH(a_callback_may_do_anything),
         EACH(a_small_message_costs_one_read_and_one_write),
         EACH(a_busy_stream_leaves_the_others_their_turn),
+        OVER("TLS", many_small_records_leave_the_others_their_turn),
         EACH(the_measure_of_a_turn_forgets_nothing),
         PLAIN(what_is_written_later_is_sent_later),
         EACH(every_failing_call_has_a_definite_end),

@@ -523,6 +523,19 @@ static SSL *shake_hands_by_hand(struct world *w, SSL_CTX *ctx)
     return ssl;
 }
 
+/* Makes the records end where nearly nothing of the next one was read with them: so much is read
+ * at once by OpenSSL 3.0, which goes on as long as it has begun a record. */
+static size_t pad_some(SSL *ssl, int type, size_t n, void *arg)
+{
+    enum { AT_ONCE = 16709, RECORD = 27, BEGUN = 3, FEW = (AT_ONCE - BEGUN) / RECORD };
+    int *count = arg;
+
+    (void)ssl;
+    (void)type;
+    (void)n;
+    return ++*count % FEW == 0 ? AT_ONCE - BEGUN - FEW * RECORD : 0;
+}
+
 /* They mean nothing to who reads, so he gets nothing; but he must get it soon. */
 static void new_keys_without_end_hold_nobody_up(void **state)
 {
@@ -532,11 +545,13 @@ static void new_keys_without_end_hold_nobody_up(void **state)
     SSL *ssl = shake_hands_by_hand(w, ctx);
     BIO *updates = BIO_new(BIO_s_mem());
     char got[16], *bytes;
-    int left = 0;
+    int left = 0, padded = 0;
     size_t n;
     long all;
 
     SSL_set0_wbio(ssl, updates);
+    SSL_set_record_padding_callback(ssl, pad_some);
+    SSL_set_record_padding_callback_arg(ssl, &padded);
     for (int i = 0; i < UPDATES; i++) {
         assert_int_equal(SSL_key_update(ssl, SSL_KEY_UPDATE_NOT_REQUESTED), 1);
         assert_int_equal(SSL_do_handshake(ssl), 1);
