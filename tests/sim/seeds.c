@@ -27,6 +27,7 @@ static const struct {
     { 7439, "an event had the number of one that a life with a full disk had sent" },
     { 9673, "the same, on another host" },
     { 2328694, "an event was lost that the server took for old, and the agent for stored" },
+    { 25260, "the same, with an event of the next life sent behind it" },
     { 2003844, "the simulator: a store that kept silent four times was called late" },
     { 2010702, "the simulator: what an agent with a full disk began was thought known to the next" },
     { 2011013, "the same, on another host" },

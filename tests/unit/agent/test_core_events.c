@@ -168,6 +168,8 @@ static void an_id_is_not_given_again_after_the_power_was_lost(void **state)
     world_begin(false);
     happen(1);
     world_welcome();
+    assert_int_equal(world.n_sent, 2);
+    acknowledge(last);
     assert_int_equal(world.n_sent, 3);
     assert_true(world.sent[2].id > last);
 }
@@ -275,6 +277,24 @@ static void what_the_server_takes_for_old_is_not_taken_for_stored(void **state)
     assert_int_equal(world.n_sent, 0);
 }
 
+static void one_life_is_told_of_after_the_other(void **state)
+{
+    (void)state;
+    world_begin(true);
+    happen(2);
+    world.wall_ms += 3000 * 1000;
+    world_begin(true);
+    happen(1);
+    world_welcome();
+    assert_int_equal(world.n_sent, 2);
+    acknowledge(world.sent[0].id);
+    assert_int_equal(world.n_sent, 2);
+    acknowledge(world.sent[1].id);
+    assert_int_equal(world.n_sent, 3);
+    assert_int_equal(world.sent[2].after, 0);
+    assert_true(world.sent[2].id - world.sent[1].id > 1000 * 1000);
+}
+
 static void an_acknowledgement_that_comes_late_or_twice_does_no_harm(void **state)
 {
     (void)state;
@@ -334,6 +354,7 @@ int main(void)
         WORLD_TEST(an_id_is_not_given_again_though_nothing_of_a_life_was_written),
         WORLD_TEST(an_agent_that_has_lost_its_journal_goes_on_where_the_server_is),
         WORLD_TEST(what_the_server_takes_for_old_is_not_taken_for_stored),
+        WORLD_TEST(one_life_is_told_of_after_the_other),
         WORLD_TEST(an_acknowledgement_that_comes_late_or_twice_does_no_harm),
         WORLD_TEST(an_acknowledgement_of_what_is_not_in_the_journal_does_no_harm),
         WORLD_TEST(at_least_one_event_may_wait),
