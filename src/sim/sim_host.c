@@ -65,7 +65,7 @@ static void hand_run(void *arg, const struct core_run *run)
     sim_wanted_run(h, run);
     p->run = run->id;
     p->run_life = h->life;
-    p->unbooked = h->disk.is_broken ? h->life : 0;
+    p->unbooked = process_unbooked(h, p->key);
     if (sim_chance(h->sim, 2))
         sim_later(h->sim, 0, h->n, h->life, on_killed_at_once);
     e = sim_later(h->sim, 0, h->n, h->life, on_run_begun);

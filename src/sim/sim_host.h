@@ -89,8 +89,9 @@ void process_die_later(struct host *h, const struct process *p, int64_t in_ms, i
 void process_tell_exit(struct host *h, const struct process *p, int status);
 void process_tell_run_end(struct host *h, uint64_t run, int status);
 void process_carry_out(struct host *h, struct process *command, const char *line);
-void process_kill_some(struct host *h);          /* some daemon dies by itself */
-bool process_is_hidden(struct host *h, int key); /* it lives, and its agent can not know */
+void process_kill_some(struct host *h);                   /* some daemon dies by itself */
+uint64_t process_unbooked(const struct host *h, int key); /* of one that begins */
+bool process_is_hidden(struct host *h, int key);          /* it lives, and its agent can not know */
 
 /* sim_disk.c */
 uint64_t disk_put(void *host, unsigned type, const struct shape *shape, const void *record,

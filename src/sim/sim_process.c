@@ -133,6 +133,18 @@ static bool is_unknown(const struct host *h, const struct process *p)
     return p && p->unbooked && p->unbooked != h->life;
 }
 
+/* Whatever begins while such a one is there may meet it, and be met by what follows. */
+uint64_t process_unbooked(const struct host *h, int key)
+{
+    for (size_t i = 0; i < h->n_procs; i++) {
+        const struct process *p = &h->procs[i];
+
+        if (p->is_alive && p->key == key && is_unknown(h, p))
+            return p->unbooked;
+    }
+    return h->disk.is_broken ? h->life : 0;
+}
+
 bool process_is_hidden(struct host *h, int key)
 {
     return is_unknown(h, process_daemon(h, key));

@@ -31,6 +31,7 @@ static const struct {
     { 2003844, "the simulator: a store that kept silent four times was called late" },
     { 2010702, "the simulator: what an agent with a full disk began was thought known to the next" },
     { 2011013, "the same, on another host" },
+    { 278270, "the same, by way of a command that had begun meanwhile" },
     { 2380872, "the simulator: the last start found such a process in its way" },
 };
 /* clang-format on */
