@@ -56,8 +56,13 @@ static void note_cause(struct op *op, int code, const char *text)
     if (code == CODE_OK || code == CODE_CANCELLED || !r || op->is_refused || r->op == PROC_OP_QUERY)
         return;
     if (code == CODE_RUNNING || code == CODE_NOT_RUNNING) {
-        if (r->outcome != LEAVES_AS_IS)
-            cause_on_success(k); /* it is as it should be */
+        bool is_news = k->cause.has_given_up || k->cause.failed_s > 0;
+
+        if (r->outcome == LEAVES_AS_IS)
+            return;
+        cause_on_success(k); /* it is as it should be, */
+        if (is_news && core_is_known(k))
+            book_process(k); /* also to the next agent */
         return;
     }
     leave_trace(op);

@@ -80,6 +80,26 @@ static void it_is_given_up_as_soon_as_the_last_try_has_failed(void **state)
     assert_int_equal(rig_cause("p")->next_try_s, 0);
 }
 
+static void what_was_given_up_and_then_stopped_is_so_for_the_next_agent_too(void **state)
+{
+    int64_t item;
+
+    (void)state;
+    start("p", PROC_RESIDENT, 1);
+    rig_proc("p")->status = 1;
+    die("p");
+    rig_pass(120 * 1000);
+    assert_true(rig_cause("p")->has_given_up);
+    item = rig_operate(PROC_OP_STOP, "p");
+    rig_settle();
+    assert_int_equal(rig_code(item), CODE_NOT_RUNNING);
+    rig_crash(true);
+    rig_settle();
+    assert_false(rig_cause("p")->has_given_up);
+    assert_int_equal(rig_cause("p")->failed_code, 0);
+    assert_int_equal(rig_proc("p")->view.wanted, PROC_STOPPED);
+}
+
 /* Over all agents that have seen it. */
 static void what_it_has_run_before_a_crash_of_the_agent_counts(void **state)
 {
@@ -594,6 +614,7 @@ int main(void)
         RIG_TEST(the_first_restart_comes_at_once_the_others_apart),
         RIG_TEST(a_restart_that_fails_is_told_of_each_time),
         RIG_TEST(it_is_given_up_as_soon_as_the_last_try_has_failed),
+        RIG_TEST(what_was_given_up_and_then_stopped_is_so_for_the_next_agent_too),
         RIG_TEST(what_it_has_run_before_a_crash_of_the_agent_counts),
         RIG_TEST(five_minutes_of_running_forgive),
         RIG_TEST(no_retries_means_never),
