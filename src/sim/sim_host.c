@@ -256,9 +256,12 @@ void host_connect(struct host *h)
     h->link = (uint64_t)++s->epochs[h->n];
     sim_trace(s, "host %d: connected, epoch %llu", h->n, (unsigned long long)h->link);
     core_on_link(h->core, true, s->now_ms);
-    if (s->world.has[TRAIT_ARRIVALS]) {
+    if (s->world.has[TRAIT_ARRIVALS]) { /* a claim may take longer than who is away is waited for */
+        uint64_t most_ms = s->is_calm ? HUB_OFFLINE_MS / 2 : HUB_OFFLINE_MS + 2000;
+
         server_arrival(s, h->n);
-        sim_later(s, (int64_t)sim_below(s, 12000), h->n, h->life, on_session)->a = (int64_t)h->link;
+        sim_later(s, (int64_t)sim_below(s, most_ms), h->n, h->life, on_session)->a =
+            (int64_t)h->link;
     } else {
         server_session(s, h->n, (int64_t)h->link);
     }

@@ -32,6 +32,7 @@ static const struct {
     { 2010702, "the simulator: what an agent with a full disk began was thought known to the next" },
     { 2011013, "the same, on another host" },
     { 278270, "the same, by way of a command that had begun meanwhile" },
+    { 864814, "the simulator: a claim took long though all was calm" },
     { 2380872, "the simulator: the last start found such a process in its way" },
 };
 /* clang-format on */
