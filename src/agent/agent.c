@@ -231,6 +231,7 @@ static void run_all(struct agent *a, int64_t now_ms)
 {
     struct act *act, *next;
 
+    runs_collect(a);
     for (act = TAILQ_FIRST(&a->runs); act; act = next) {
         bool is_alone = TAILQ_EMPTY(&a->starting) && TAILQ_EMPTY(&a->acts) &&
                         act == TAILQ_FIRST(&a->runs) && !TAILQ_NEXT(act, link);
@@ -545,6 +546,7 @@ int agent_new(struct loop *loop, struct log *log, const struct agent_options *o,
     timer_init(&a->tick, on_tick, a);
     proc_init(a);
     a->exes = exes_new();
+    a->pidfiles = pidfiles_new();
     a->core = core_new(&hands, a, clock_mono_ms(loop_clock(loop)), clock_wall_ms(loop_clock(loop)));
     if (make_folder(a->o.dir, err) || disk_open(a, err) || open_hands(a, err)) {
         agent_free(a);
@@ -557,6 +559,8 @@ int agent_new(struct loop *loop, struct log *log, const struct agent_options *o,
 
 void agent_free(struct agent *a)
 {
+    struct act *act;
+
     if (!a)
         return;
     a->disk.is_closing = true;
@@ -574,17 +578,15 @@ void agent_free(struct agent *a)
     timer_stop(a->loop, &a->settle);
     timer_stop(a->loop, &a->tick);
     watch_done(a);
-    while (!TAILQ_EMPTY(&a->acts))
-        act_free(TAILQ_FIRST(&a->acts));
-    while (!TAILQ_EMPTY(&a->runs))
-        act_free(TAILQ_FIRST(&a->runs));
-    while (!TAILQ_EMPTY(&a->checks))
-        act_free(TAILQ_FIRST(&a->checks));
+    while ((act = TAILQ_FIRST(&a->acts)) || (act = TAILQ_FIRST(&a->runs)) ||
+           (act = TAILQ_FIRST(&a->checks)))
+        act_free(act);
     proc_done(a);
     core_free(a->core);
     spawner_free(a->spawner);
     cgroups_close(a->cgroups);
     exes_free(a->exes);
+    pidfiles_free(a->pidfiles);
     said_free(a->said);
     trims_free(a->trims);
     samples_free(a->samples);

@@ -9,8 +9,14 @@
 
 #include "agent/agent_in.h"
 #include "base/mem.h"
+#include "base/time.h"
 
 enum { JOBS_MAX = 256 }; /* and one sync */
+
+/* Of many commands that are started one after the other the loop hears together, in one turn: a
+ * turn, a record and a message for each would take as long again as the start.  What has waited
+ * this long is told of before the next is begun. */
+enum { TELL_MS = 3 };
 
 struct help {
     struct agent *agent;
@@ -37,10 +43,26 @@ static void work(const struct help *h, struct job *job)
         job->has_failed = true;
 }
 
+/* It holds as many as can be on their way. */
+static void tell(struct help *h, struct queue_node *node, bool is_last, int64_t *since_ms)
+{
+    int64_t now_ms = clock_mono_ms(&clock_system);
+
+    if (!*since_ms)
+        *since_ms = now_ms;
+    if (h->spawner && !is_last && now_ms - *since_ms < TELL_MS) {
+        (void)queue_put_quietly(h->out, node);
+        return;
+    }
+    (void)queue_put(h->out, node);
+    *since_ms = 0;
+}
+
 /* All that is in is done before the end. */
 static void *run(void *arg)
 {
     struct help *h = arg;
+    int64_t since_ms = 0; /* there is something that the loop was not told of */
 
     for (;;) {
         struct queue_node *next, *node = queue_take(h->in);
@@ -52,7 +74,7 @@ static void *run(void *arg)
         for (; node; node = next) {
             next = node->next;
             work(h, (struct job *)node);
-            (void)queue_put(h->out, node); /* it holds as many as can be on their way */
+            tell(h, node, !next, &since_ms);
         }
     }
 }
@@ -66,6 +88,12 @@ static void hand_back(struct help *h)
         h->on_their_way--;
         h->fn(h->agent, (struct job *)node);
     }
+}
+
+void help_collect(struct help *h)
+{
+    if (h->on_their_way)
+        hand_back(h);
 }
 
 static void on_out(void *arg, unsigned ready)
@@ -95,13 +123,14 @@ int help_new(struct agent *a, help_fn *fn, struct spawner *s, struct help **ret,
 
     h->agent = a;
     h->fn = fn;
+    h->spawner = s;
     if (queue_new(JOBS_MAX + 1, &h->in, err) || queue_new(JOBS_MAX + 1, &h->out, err) ||
         watch_new(a->loop, queue_fd(h->out), on_out, h, &h->watch, err) ||
         watch_want(h->watch, WATCH_READ, err) || start_thread(h, err)) {
+        h->spawner = NULL;
         help_free(h);
         return -1;
     }
-    h->spawner = s;
     *ret = h;
     return 0;
 }

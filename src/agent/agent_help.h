@@ -37,6 +37,7 @@ int help_new(struct agent *a, help_fn *fn, struct spawner *s, struct help **ret,
 void help_leave(struct help *h, int64_t wait_ms);
 void help_free(struct help *h);                /* waits for what is being done, and hands it back */
 bool help_do(struct help *h, struct job *job); /* false: too many wait; it is still the caller's */
+void help_collect(struct help *h);             /* hands back what is done, told of or not */
 size_t help_load(const struct help *h);        /* jobs that have not come back */
 
 #endif

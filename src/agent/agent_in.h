@@ -37,6 +37,7 @@
 #include "agent/exes.h"
 #include "agent/ident.h"
 #include "agent/outlog.h"
+#include "agent/pidfile.h"
 #include "agent/spawn.h"
 #include "agent/user.h"
 #include "base/arena.h"
@@ -77,6 +78,7 @@ struct agent {
     struct help *starters[STARTERS];
     uint64_t ops_then; /* operations when memory was last given back */
     struct exes *exes;
+    struct pidfiles *pidfiles;
     bool has_dead;     /* children that nobody holds may have to be reaped, */
     int64_t reap_ms;   /* not before this */
     int64_t looked_ms; /* at those who can not wake us */

@@ -9,7 +9,6 @@
 
 #include "agent/agent_in.h"
 #include "agent/find.h"
-#include "agent/pidfile.h"
 #include "agent/view.h"
 #include "base/sys.h"
 #include "model/code.h"
@@ -99,7 +98,7 @@ static void leave_pid_file(struct agent *a, const struct act *act, const struct 
     struct err err;
 
     if (!*act->identity.pid_path ||
-        !pidfile_write(act->identity.pid_path, user->uid, user->gid, pid, &err))
+        !pidfile_write(a->pidfiles, act->identity.pid_path, user->uid, user->gid, pid, &err))
         return;
     LOG(a->log, err.code == ERR_CONFLICT ? LOG_DEBUG : LOG_INFO, "no pid file was written",
         log_str("process", act->look.name), log_err(&err));
@@ -182,7 +181,7 @@ static int check_pid_file(struct agent *a, const struct find_want *want, struct 
     int64_t pid;
 
     *ret = (struct find_result){ .kind = FIND_NONE, .pidfd = -1 };
-    if (pidfile_read(want->pid_path, want->user->uid, &pid, &why)) {
+    if (pidfile_read(want->pidfiles, want->pid_path, want->user->uid, &pid, &why)) {
         snprintf(ret->text, sizeof(ret->text), "%s", why.text);
         return 0;
     }
@@ -206,6 +205,7 @@ static int find(struct agent *a, struct act *act, const struct user *user, struc
         .has_ended = has_ended,
         .find_held = find_held,
         .arg = &asker,
+        .pidfiles = a->pidfiles,
         .exes = a->exes,
         .asked = { act->look.since_ms, clock_mono_ms(loop_clock(a->loop)) },
     };

@@ -250,6 +250,15 @@ static struct help *free_starter(const struct agent *a)
     return help_load(best) < STARTS_EACH ? best : NULL;
 }
 
+/* What was started before one that hangs must not wait for that. */
+void runs_collect(struct agent *a)
+{
+    for (int i = 0; i < STARTERS; i++)
+        help_collect(a->starters[i]);
+    if (!TAILQ_EMPTY(&a->starting))
+        agent_retry(a);
+}
+
 static enum run_fate begin(struct agent *a, struct act *act, bool is_alone)
 {
     struct help *starter = is_alone ? NULL : free_starter(a);

@@ -413,7 +413,7 @@ int find_process(const struct find_want *w, const char *boot_id, struct find_res
 
     if (!w->pid_path || !w->pid_path[0])
         return search(w, "no pid file is named", boot_id, ret, err);
-    if (!pidfile_read(w->pid_path, w->user->uid, &pid, &why)) {
+    if (!pidfile_read(w->pidfiles, w->pid_path, w->user->uid, &pid, &why)) {
         snprintf(source, sizeof(source), "pid file %s", w->pid_path); /* may be cut */
         if (w->has_ended && w->has_ended(w->arg, pid))
             no(&said, FIND_NONE, "%s names %lld, but that has ended", source, (long long)pid);

@@ -37,8 +37,9 @@ struct find_want {
     const struct ident *(*find_held)(void *arg, int64_t pid); /* that lives; NULL: look at it */
     bool (*has_ended)(void *arg, int64_t pid); /* known to have, and not reaped yet; may be NULL */
     void *arg;
-    bool is_of_many;   /* several are expected: of those that fit the eldest is meant */
-    struct exes *exes; /* where to look first for who runs what; NULL: nowhere */
+    bool is_of_many; /* several are expected: of those that fit the eldest is meant */
+    const struct pidfiles *pidfiles; /* may be NULL */
+    struct exes *exes;               /* where to look first for who runs what; NULL: nowhere */
     struct exes_question asked;
 };
 

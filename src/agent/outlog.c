@@ -116,7 +116,7 @@ int outlog_append(const struct outlog *o, const char *name, uid_t uid, gid_t gid
 
     if (outlog_open_file(o, name, O_WRONLY | O_APPEND | O_CREAT, &fd, &st, err))
         return -1;
-    if (geteuid() == 0 && (st.st_uid != uid || st.st_gid != gid) && sys_fchown(fd, uid, gid)) {
+    if ((st.st_uid != uid || st.st_gid != gid) && geteuid() == 0 && sys_fchown(fd, uid, gid)) {
         outlog_trouble(o, name, "chown", err);
         sys_close(fd);
         return -1;

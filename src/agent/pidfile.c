@@ -8,10 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "agent/procfs.h"
 #include "agent/walk.h"
+#include "base/mem.h"
 #include "base/sys.h"
 
 enum { PID_LIMIT = 4 * 1024 * 1024 }; /* the kernel's own, on 64 bits */
@@ -63,6 +66,83 @@ int pidfile_parse(const char *text, size_t n, int64_t *ret_pid, struct err *err)
     return 0;
 }
 
+/* --- What is known of them ---------------------------------------------- */
+
+enum { PAIR_BITS = 10 };
+
+struct known_file {
+    dev_t dev;
+    ino_t ino;
+    struct timespec written, changed;
+    int64_t pid; /* 0: none */
+};
+
+/* By their inodes; of three that belong to one pair the one of the two that was there first is
+ * forgotten. */
+struct pidfiles {
+    struct known_file pairs[1 << PAIR_BITS][2];
+};
+
+/* Inodes of files in new folders are far apart, often by a power of 2. */
+static size_t pair_of(ino_t ino)
+{
+    return (size_t)(ino * 0x9E3779B97F4A7C15U >> (64 - PAIR_BITS));
+}
+
+struct pidfiles *pidfiles_new(void)
+{
+    return xalloc(sizeof(struct pidfiles));
+}
+
+void pidfiles_free(struct pidfiles *p)
+{
+    free(p);
+}
+
+static bool is_same(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+static bool is_known(const struct pidfiles *p, const struct stat *st, int64_t *ret_pid)
+{
+    const struct known_file *pair = p->pairs[pair_of(st->st_ino)];
+    const struct known_file *f = &pair[pair[0].ino != st->st_ino];
+
+    if (!f->pid || f->dev != st->st_dev || f->ino != st->st_ino ||
+        !is_same(&f->written, &st->st_mtim) || !is_same(&f->changed, &st->st_ctim))
+        return false;
+    *ret_pid = f->pid;
+    return true;
+}
+
+static void put(struct pidfiles *p, const struct known_file *f)
+{
+    struct known_file *pair = p->pairs[pair_of(f->ino)];
+
+    if (pair[0].pid && pair[0].ino != f->ino)
+        pair[1] = pair[0];
+    pair[0] = *f;
+}
+
+/* The kernel's own times have steps of some milliseconds, in which somebody else could write to
+ * it, too; the one that is set here is between two such steps.  What was written before is then
+ * read, and what is written later changes the time again.  File systems that do not keep it to
+ * the last digit are of no use for this. */
+static void remember(struct pidfiles *p, int fd, const char *text, ssize_t n, int64_t pid)
+{
+    struct timespec now[2];
+    char back[32];
+    struct stat st;
+
+    clock_gettime(CLOCK_REALTIME, &now[0]);
+    now[0].tv_nsec |= 1;
+    now[1] = now[0];
+    if (!sys_futimens(fd, now) && sys_pread(fd, back, sizeof(back), 0) == n &&
+        !memcmp(back, text, (size_t)n) && !sys_fstat(fd, &st) && is_same(&st.st_mtim, &now[1]))
+        put(p, &(struct known_file){ st.st_dev, st.st_ino, st.st_mtim, st.st_ctim, pid });
+}
+
 /* --- Reading ------------------------------------------------------------ */
 
 static int read_checked(const struct walk *w, int64_t *ret_pid, struct err *err)
@@ -84,8 +164,8 @@ static int read_checked(const struct walk *w, int64_t *ret_pid, struct err *err)
     return 0;
 }
 
-static int walk_and_read(struct walk *w, const char *path, uid_t uid, int64_t *ret_pid,
-                         struct err *err)
+static int walk_and_read(struct walk *w, const struct pidfiles *known, const char *path, uid_t uid,
+                         int64_t *ret_pid, struct err *err)
 {
     if (walk_to_end(w, path, err))
         return -1;
@@ -94,13 +174,16 @@ static int walk_and_read(struct walk *w, const char *path, uid_t uid, int64_t *r
         return err_set(err, ERR_NOT_FOUND, "pid file %s is a folder", w->shown);
     if (walk_check_file(w, uid, PIDFILE_MAX_BYTES, "a pid", err))
         return -1;
+    if (known && is_known(known, &w->at_stat, ret_pid))
+        return 0;
     return read_checked(w, ret_pid, err);
 }
 
-int pidfile_read(const char *path, uid_t uid, int64_t *ret_pid, struct err *err)
+int pidfile_read(const struct pidfiles *known, const char *path, uid_t uid, int64_t *ret_pid,
+                 struct err *err)
 {
     struct walk w = { .what = "pid file", .at = -1 };
-    int result = walk_and_read(&w, path, uid, ret_pid, err);
+    int result = walk_and_read(&w, known, path, uid, ret_pid, err);
 
     sys_close(w.at);
     return result;
@@ -121,15 +204,17 @@ static int check_folder(const struct walk *w, uid_t uid, struct err *err)
 }
 
 /* Whoever reads meanwhile finds the one number or the other: the first one counts. */
-static int write_over(const struct walk *file, int64_t pid, struct err *err)
+static int write_over(struct pidfiles *known, const struct walk *file, int64_t pid, struct err *err)
 {
     char text[32];
     int n = snprintf(text, sizeof(text), "%lld\n", (long long)pid), fd, result = 0;
 
-    if (walk_open(file, O_WRONLY, &fd, err))
+    if (walk_open(file, O_RDWR, &fd, err))
         return -1;
     if (sys_pwrite(fd, text, (size_t)n, 0) != n || sys_ftruncate(fd, n))
         result = err_sys(err, "pid file %s", file->shown);
+    else if (known)
+        remember(known, fd, text, n, pid);
     sys_close(fd);
     return result;
 }
@@ -137,15 +222,16 @@ static int write_over(const struct walk *file, int64_t pid, struct err *err)
 /* What is there is left alone, but for the name of a process that is gone.  A file of the
  * user's own, under this name alone, is then written over: a thousand new ones in the
  * place of old ones cost some file systems more than what they are for. */
-static int replace(const struct walk *folder, struct walk *file, const char *path, const char *name,
-                   uid_t uid, int64_t pid, bool *ret_is_written, struct err *err)
+static int replace(struct pidfiles *known, const struct walk *folder, struct walk *file,
+                   const char *path, const char *name, uid_t uid, int64_t pid, bool *ret_is_written,
+                   struct err *err)
 {
     struct procfs_stat st;
     struct err why;
     int64_t old;
 
     *ret_is_written = false;
-    if (walk_and_read(file, path, uid, &old, &why)) {
+    if (walk_and_read(file, known, path, uid, &old, &why)) {
         if (why.code == ERR_NOT_FOUND)
             return 0;
         *err = why;
@@ -155,31 +241,34 @@ static int replace(const struct walk *folder, struct walk *file, const char *pat
         return err_set(err, ERR_CONFLICT, "pid file %s is there already", folder->shown);
     if (file->at_stat.st_uid == uid && file->at_stat.st_nlink == 1) {
         *ret_is_written = true;
-        return write_over(file, pid, err);
+        return write_over(known, file, pid, err);
     }
     if (sys_unlinkat(folder->at, name))
         return err_sys(err, "pid file %s: remove the old one", folder->shown);
     return 0;
 }
 
-static int create(const struct walk *w, const char *name, uid_t uid, gid_t gid, int64_t pid,
-                  struct err *err)
+static int create(struct pidfiles *known, const struct walk *w, const char *name, uid_t uid,
+                  gid_t gid, int64_t pid, struct err *err)
 {
     char text[32];
     int n = snprintf(text, sizeof(text), "%lld\n", (long long)pid);
-    int fd = sys_openat(w->at, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644), result = 0;
+    int fd = sys_openat(w->at, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0644), result = 0;
 
     if (fd < 0)
         return err_sys(err, "pid file %s", w->shown);
     if (sys_fchown(fd, uid, gid) || sys_write(fd, text, (size_t)n) != n) {
         result = err_sys(err, "pid file %s", w->shown);
         (void)sys_unlinkat(w->at, name); /* the first failure is the one to tell */
+    } else if (known) {
+        remember(known, fd, text, n, pid);
     }
     sys_close(fd);
     return result;
 }
 
-int pidfile_write(const char *path, uid_t uid, gid_t gid, int64_t pid, struct err *err)
+int pidfile_write(struct pidfiles *known, const char *path, uid_t uid, gid_t gid, int64_t pid,
+                  struct err *err)
 {
     struct walk w = { .what = "pid file", .at = -1 }, file = w;
     const char *slash = strrchr(path, '/');
@@ -195,9 +284,9 @@ int pidfile_write(const char *path, uid_t uid, gid_t gid, int64_t pid, struct er
     if (!result)
         result = check_folder(&w, uid, err);
     if (!result)
-        result = replace(&w, &file, path, slash + 1, uid, pid, &is_written, err);
+        result = replace(known, &w, &file, path, slash + 1, uid, pid, &is_written, err);
     if (!result && !is_written)
-        result = create(&w, slash + 1, uid, gid, pid, err);
+        result = create(known, &w, slash + 1, uid, gid, pid, err);
     sys_close(file.at);
     sys_close(w.at);
     return result;

@@ -15,15 +15,24 @@
 
 enum { PIDFILE_MAX_BYTES = 4096 };
 
-/* ERR_NOT_FOUND if there is no such file, or a folder in its place; any other code: there is
- * one, and the text says what is wrong with it. */
-int pidfile_read(const char *path, uid_t uid, int64_t *ret_pid, struct err *err);
+/* What we have written into files that nobody has changed since: to read one takes longer than
+ * to see that.  Wherever it is asked for it may be NULL. */
+struct pidfiles;
+
+struct pidfiles *pidfiles_new(void);
+void pidfiles_free(struct pidfiles *p); /* NULL is fine */
+
+/* ERR_NOT_FOUND if there is no such file, or a folder in its place; any other
+ * code: there is one, and the text says what is wrong with it. */
+int pidfile_read(const struct pidfiles *known, const char *path, uid_t uid, int64_t *ret_pid,
+                 struct err *err);
 
 /* Leaves the pid of a process that writes no file itself, in a file of the user's own.
  * ERR_CONFLICT if there is one already, unless it names a process that is gone; ERR_DENIED
  * if the folder is neither root's nor the user's, or others can write there what they
  * like. */
-int pidfile_write(const char *path, uid_t uid, gid_t gid, int64_t pid, struct err *err);
+int pidfile_write(struct pidfiles *known, const char *path, uid_t uid, gid_t gid, int64_t pid,
+                  struct err *err);
 
 /* The first number in the text; above 1, and none that a pid can not be.  The text
  * of an error continues "pid file /x/y.pid ". */

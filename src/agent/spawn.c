@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "base/sys.h"
 #include "base/sys_old.h"
+#include "base/sys_signal.h"
 #include "model/code.h"
 
 #define IN_CHILD __attribute__((no_sanitize("address", "undefined")))
@@ -37,6 +38,7 @@ struct spawner {
     struct rlimit found[LIMITS]; /* of those that were changed */
     bool is_changed[LIMITS];
     uid_t uid;
+    unsigned ignored; /* signals, as sys_signal.h has them */
     char boot_id[BOOT_ID_SIZE];
     struct command_cache programs;
 };
@@ -187,7 +189,8 @@ IN_CHILD static int set_directory(struct launch *l)
 IN_CHILD static int become(struct launch *l)
 {
     umask(022);
-    sys_reset_signals();
+    sys_default_signals(l->s->ignored);
+    sys_unblock_signals();
     return sys_execve(l->command.path, l->command.argv, l->env);
 }
 
@@ -408,7 +411,6 @@ int spawner_own_limit(struct spawner *s, int resource, const struct rlimit *limi
     return 0;
 }
 
-/* sys_reset_signals() takes care of the others at each start. */
 static void heed_realtime_signals(void)
 {
     struct sigaction act;
@@ -457,6 +459,7 @@ int spawner_new(const char *boot_id, struct spawner **ret, struct err *err)
 
     memcpy(s.boot_id, boot_id, strnlen(boot_id, BOOT_ID_SIZE - 1));
     heed_realtime_signals();
+    s.ignored = sys_ignored_signals() | 1U << SIGPIPE; /* which who begins may ignore later */
     return spawner_copy(&s, ret, err);
 }
 

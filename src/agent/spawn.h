@@ -58,7 +58,8 @@ struct spawn_result {
 
 /* Make it early, while the numbers of free descriptors are low, for a start copies
  * those below its two.  SIGCHLD must not be ignored.  Realtime signals that somebody
- * made us ignore are set to their default here, once for all children. */
+ * made us ignore are set to their default here, once for all children; of the others those that
+ * are ignored now, and SIGPIPE, are reset in each child. */
 int spawner_new(const char *boot_id, struct spawner **ret, struct err *err);
 int spawner_copy(const struct spawner *from, struct spawner **ret, struct err *err); /* own slots */
 void spawner_free(struct spawner *s); /* NULL is fine */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* queue.c - a list under a mutex, and an eventfd that is readable exactly while
- * the list is not empty or the queue is closed.  Only the step from empty to
- * not empty writes to it, so a busy queue costs its senders no system call. */
+/* queue.c - a list under a mutex, and an eventfd that is readable while the list is not
+ * empty or the queue is closed, but for what was put in quietly.  It is written to once
+ * until the list is taken, so a busy queue costs its senders no system call. */
 #include "base/queue.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct queue {
     pthread_mutex_t lock;
     struct queue_node *first, **last;
     size_t n, limit;
-    bool closed;
+    bool closed, is_raised;
     int fd;
 };
 
@@ -53,6 +53,9 @@ static void raise_flag(struct queue *q)
 {
     uint64_t one = 1;
 
+    if (q->is_raised)
+        return;
+    q->is_raised = true;
     if (write(q->fd, &one, sizeof(one)) != sizeof(one))
         abort();
 }
@@ -61,11 +64,14 @@ static void lower_flag(struct queue *q)
 {
     uint64_t count;
 
+    if (!q->is_raised || q->closed)
+        return;
+    q->is_raised = false;
     if (read(q->fd, &count, sizeof(count)) != sizeof(count))
         abort();
 }
 
-bool queue_put(struct queue *q, struct queue_node *node)
+static bool put(struct queue *q, struct queue_node *node, bool is_quiet)
 {
     bool ok;
 
@@ -75,11 +81,22 @@ bool queue_put(struct queue *q, struct queue_node *node)
         node->next = NULL;
         *q->last = node;
         q->last = &node->next;
-        if (q->n++ == 0)
+        q->n++;
+        if (!is_quiet)
             raise_flag(q);
     }
     pthread_mutex_unlock(&q->lock);
     return ok;
+}
+
+bool queue_put(struct queue *q, struct queue_node *node)
+{
+    return put(q, node, false);
+}
+
+bool queue_put_quietly(struct queue *q, struct queue_node *node)
+{
+    return put(q, node, true);
 }
 
 struct queue_node *queue_take(struct queue *q)
@@ -88,8 +105,7 @@ struct queue_node *queue_take(struct queue *q)
 
     pthread_mutex_lock(&q->lock);
     list = q->first;
-    if (q->n > 0 && !q->closed)
-        lower_flag(q);
+    lower_flag(q);
     q->first = NULL;
     q->last = &q->first;
     q->n = 0;
@@ -118,8 +134,7 @@ bool queue_wait(struct queue *q, int timeout_ms)
 void queue_close(struct queue *q)
 {
     pthread_mutex_lock(&q->lock);
-    if (!q->closed && q->n == 0)
-        raise_flag(q);
+    raise_flag(q);
     q->closed = true;
     pthread_mutex_unlock(&q->lock);
 }

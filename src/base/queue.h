@@ -26,6 +26,7 @@ void queue_free(struct queue *q); /* must be empty and without senders; NULL is 
 
 /* False when the queue is full or closed; the message is then still the caller's. */
 bool queue_put(struct queue *q, struct queue_node *node);
+bool queue_put_quietly(struct queue *q, struct queue_node *node); /* wakes nobody */
 
 /* Everything that waits, oldest first, linked by next; NULL when nothing does. */
 struct queue_node *queue_take(struct queue *q);

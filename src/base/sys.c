@@ -36,7 +36,7 @@
     X(FDOPENDIR, "fdopendir") X(LINK, "link") \
     X(PREAD, "pread") X(PWRITE, "pwrite") X(FTRUNCATE, "ftruncate") X(FLOCK, "flock") \
     X(READLINKAT, "readlinkat") X(RENAMEAT, "renameat") X(UNLINKAT, "unlinkat") \
-    X(FALLOCATE, "fallocate") X(FDATASYNC, "fdatasync") X(FCHOWN, "fchown") X(DUPFD, "dupfd") \
+    X(FALLOCATE, "fallocate") X(FDATASYNC, "fdatasync") X(FCHOWN, "fchown") X(FUTIMENS, "futimens") X(DUPFD, "dupfd") \
     X(POLL, "poll") X(IOCTL, "ioctl") X(PIDFD_OPEN, "pidfd_open") \
     X(PIDFD_SEND_SIGNAL, "pidfd_send_signal") X(WAITID, "waitid") X(PRLIMIT, "prlimit") X(PRCTL, "prctl") \
     X(CLONE3, "clone3") X(CLOSE_RANGE, "close_range") X(DUP2, "dup2") X(SETSID, "setsid") \
@@ -308,6 +308,11 @@ int sys_fchown(int fd, uid_t uid, gid_t gid)
     return fails(CALL_FCHOWN) ? -1 : fchown(fd, uid, gid);
 }
 
+int sys_futimens(int fd, const struct timespec times[2])
+{
+    return fails(CALL_FUTIMENS) ? -1 : futimens(fd, times);
+}
+
 int sys_dupfd(int fd, int lowest)
 {
     return fails(CALL_DUPFD) ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, lowest);
@@ -533,18 +538,6 @@ int sys_setresuid(uid_t uid)
 int sys_execve(const char *path, char *const *argv, char *const *env)
 {
     return fails(CALL_EXECVE) ? -1 : execve(path, argv, env);
-}
-
-/* Raw, because libc keeps two signals to itself, and a sanitizer some more.  What
- * is read from `none` is an action of the kernel's form with all fields 0. */
-void sys_reset_signals(void)
-{
-    static const unsigned long none[8];
-    enum { SET_BYTES = 8 };
-
-    for (int number = 1; number < 32; number++)
-        syscall(SYS_rt_sigaction, number, none, NULL, SET_BYTES); /* KILL and STOP refuse */
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, none, NULL, SET_BYTES);
 }
 
 /* The stack it ends on is none that a sanitizer knows. */

@@ -49,6 +49,7 @@ int sys_unlinkat(int dir, const char *name);
 int sys_fallocate(int fd, int mode, off_t at, off_t n);
 int sys_fdatasync(int fd);
 int sys_fchown(int fd, uid_t uid, gid_t gid);
+int sys_futimens(int fd, const struct timespec times[2]); /* of the last access and write */
 int sys_dupfd(int fd, int lowest); /* the first free number from `lowest` on */
 int sys_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
 int sys_ioctl(int fd, unsigned long request, void *arg);
@@ -99,7 +100,6 @@ int sys_setgroups(size_t n, const gid_t *groups);
 int sys_setresgid(gid_t gid); /* real, effective and saved */
 int sys_setresuid(uid_t uid);
 int sys_execve(const char *path, char *const *argv, char *const *env);
-void sys_reset_signals(void); /* 1 to 31 at default, none blocked; cannot fail */
 void sys_end(int status) __attribute__((noreturn));
 
 /* Whether the call that just failed only says "not now". */

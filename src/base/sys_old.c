@@ -15,6 +15,7 @@
 
 #include "base/sys.h"
 #include "base/sys_fault.h"
+#include "base/sys_signal.h"
 
 #define IN_CHILD __attribute__((no_sanitize("address", "undefined")))
 
@@ -38,11 +39,12 @@ IN_CHILD static int run(void *arg)
 {
     const struct sys_child *child = arg;
 
+    sys_default_signals(~0U);
     child->run(child->arg);
     return 127; /* it does not come back */
 }
 
-/* Handlers of ours are there still, but every signal is blocked until they are not. */
+/* Handlers of ours are there still, but every signal is blocked. */
 pid_t sys_old_clone(const struct sys_child *child)
 {
     char *top = (char *)child->stack + child->stack_size;

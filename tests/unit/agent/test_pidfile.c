@@ -124,7 +124,7 @@ static void only_a_safe_way_leads_to_a_pid(void **state)
         int result;
 
         in_folder(w, ways[i].make);
-        result = pidfile_read(path, w->nobody->uid, &pid, &err);
+        result = pidfile_read(NULL, path, w->nobody->uid, &pid, &err);
         if (strstr(err.text, "root:"))
             fail_msg("content is shown: %s", err.text);
         if (ways[i].text || ways[i].pid) {
@@ -149,19 +149,20 @@ static void no_file_is_told_apart_from_a_bad_one(void **state)
     int64_t pid;
 
     for (size_t i = 0; i < ARRAY_LEN(missing); i++) {
-        assert_int_equal(pidfile_read(missing[i], 0, &pid, &err), -1);
+        assert_int_equal(pidfile_read(NULL, missing[i], 0, &pid, &err), -1);
         assert_int_equal(err.code, ERR_NOT_FOUND);
         assert_string_equal(err.text, world_text("there is no pid file %s", missing[i]));
     }
-    assert_int_equal(pidfile_read("relative/x.pid", 0, &pid, &err), -1);
+    assert_int_equal(pidfile_read(NULL, "relative/x.pid", 0, &pid, &err), -1);
     assert_int_equal(err.code, ERR_INVALID);
     memset(huge, '/', sizeof(huge));
     huge[sizeof(huge) - 1] = '\0';
-    assert_int_equal(pidfile_read(huge, 0, &pid, &err), -1);
+    assert_int_equal(pidfile_read(NULL, huge, 0, &pid, &err), -1);
     assert_int_equal(err.code, ERR_INVALID);
-    assert_int_equal(pidfile_read("/", 0, &pid, &err), -1);
+    assert_int_equal(pidfile_read(NULL, "/", 0, &pid, &err), -1);
     assert_int_equal(err.code, ERR_NOT_FOUND);
-    assert_int_equal(pidfile_read(w->dir, 0, &pid, &err), -1); /* as Job's documents have it */
+    assert_int_equal(pidfile_read(NULL, w->dir, 0, &pid, &err),
+                     -1); /* as Job's documents have it */
     assert_int_equal(err.code, ERR_NOT_FOUND);
     assert_string_equal(err.text, world_text("pid file %s is a folder", w->dir));
 }
@@ -180,7 +181,7 @@ static void every_call_that_fails_is_an_error(void **state)
 
         close(fd);
         sys_fault("any", nth, EMFILE);
-        if (!pidfile_read(path, 0, &pid, &err))
+        if (!pidfile_read(NULL, path, 0, &pid, &err))
             break;
         assert_int_equal(err.code, ERR_SYSTEM);
         assert_int_equal(err.sys, EMFILE);
@@ -216,7 +217,7 @@ static void a_pid_is_left_only_where_nobody_else_can_meddle(void **state)
         assert_int_equal(mkdir(folder, 0755), 0);
         assert_int_equal(chmod(folder, cases[i].mode), 0);
         assert_int_equal(chown(folder, cases[i].owner, 0), 0);
-        if (pidfile_write(path, w->nobody->uid, w->nobody->gid, 4711, &err)) {
+        if (pidfile_write(NULL, path, w->nobody->uid, w->nobody->gid, 4711, &err)) {
             if (err.code != cases[i].code)
                 fail_msg("%s: %s", path, err.text);
             assert_int_equal(stat(path, &st), -1);
@@ -238,19 +239,19 @@ static void only_the_pid_of_one_that_is_gone_gives_way(void **state)
     struct err err = { 0 };
 
     world_write(path, world_text("%lld\n", (long long)r.id.pid));
-    assert_int_equal(pidfile_write(path, 0, 0, 4711, &err), -1);
+    assert_int_equal(pidfile_write(NULL, path, 0, 0, 4711, &err), -1);
     assert_int_equal(err.code, ERR_CONFLICT);
     assert_int_equal(ident_signal(r.pidfd, SIGKILL, &err), 0);
     assert_int_equal(world_end(&r).kind, END_SIGNAL);
-    assert_int_equal(pidfile_write(path, 0, 0, 4711, &err), 0);
+    assert_int_equal(pidfile_write(NULL, path, 0, 0, 4711, &err), 0);
     assert_string_equal(world_read(path), "4711\n");
     world_write(path, "words\n"); /* whatever that is, it is not ours */
-    assert_int_equal(pidfile_write(path, 0, 0, 4711, &err), -1);
+    assert_int_equal(pidfile_write(NULL, path, 0, 0, 4711, &err), -1);
     assert_string_equal(world_read(path), "words\n");
     assert_int_equal(symlink("/etc/passwd", link), 0);
-    assert_int_equal(pidfile_write(link, 0, 0, 4711, &err), -1);
-    assert_int_equal(pidfile_write("relative.pid", 0, 0, 4711, &err), -1);
-    assert_int_equal(pidfile_write("/", 0, 0, 4711, &err), -1);
+    assert_int_equal(pidfile_write(NULL, link, 0, 0, 4711, &err), -1);
+    assert_int_equal(pidfile_write(NULL, "relative.pid", 0, 0, 4711, &err), -1);
+    assert_int_equal(pidfile_write(NULL, "/", 0, 0, 4711, &err), -1);
 }
 
 /* A file that is the user's own is written over; one that has another name besides, or
@@ -283,7 +284,7 @@ static void only_a_file_of_ones_own_is_written_over(void **state)
         if (cases[i].has_link)
             assert_int_equal(link(path, other), 0);
         assert_int_equal(stat(path, &before), 0);
-        assert_int_equal(pidfile_write(path, cases[i].user, cases[i].user, 42, &err), 0);
+        assert_int_equal(pidfile_write(NULL, path, cases[i].user, cases[i].user, 42, &err), 0);
         assert_int_equal(stat(path, &after), 0);
         assert_string_equal(world_read(path), "42\n");
         assert_int_equal(after.st_uid, cases[i].user);
@@ -306,13 +307,112 @@ static void a_pid_that_can_not_be_written_leaves_nothing(void **state)
 
     for (nth = 1;; nth++) {
         sys_fault("any", nth, ENOSPC);
-        if (!pidfile_write(path, 0, 0, 4711, &err))
+        if (!pidfile_write(NULL, path, 0, 0, 4711, &err))
             break;
         sys_fault("any", 0, 0);
         assert_int_equal(stat(path, &st), -1);
     }
     assert_false(sys_fault_hit());
     assert_true(nth > 5);
+}
+
+/* Whatever somebody else does to a file of ours, even if he sets its time back. */
+static void write_there(const char *path, const char *text)
+{
+    world_write(path, text);
+}
+
+static void write_and_set_back(const char *path, const char *text)
+{
+    struct timespec times[2];
+    struct stat st;
+
+    assert_int_equal(stat(path, &st), 0);
+    times[0] = st.st_atim;
+    times[1] = st.st_mtim;
+    world_write(path, text);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void put_another_in_its_place(const char *path, const char *text)
+{
+    const char *other = world_text("%s.new", path);
+
+    world_write(other, text);
+    assert_int_equal(rename(other, path), 0);
+}
+
+static void a_file_of_ours_is_read_when_somebody_has_changed_it(void **state)
+{
+    static void (*const changes[])(const char *path,
+                                   const char *text) = { write_there, write_and_set_back,
+                                                         put_another_in_its_place };
+    struct world *w = *state;
+    struct pidfiles *known = pidfiles_new();
+    char path[PATH_MAX];
+    struct spawn_result r = world_start(w, w->root, "./victim");
+    struct err err = { 0 };
+    int64_t pid = 0, gone = r.id.pid;
+
+    assert_int_equal(ident_signal(r.pidfd, SIGKILL, &err), 0);
+    assert_int_equal(world_end(&r).kind, END_SIGNAL);
+    snprintf(path, sizeof(path), "%s/x.pid", w->dir);
+    for (size_t i = 0; i < 2 * ARRAY_LEN(changes); i++) { /* in new ones, and in old ones */
+        assert_int_equal(pidfile_write(known, path, 0, 0, gone, &err), 0);
+        sys_fault("read", 1, EIO);
+        assert_int_equal(pidfile_read(known, path, 0, &pid, &err), 0);
+        assert_int_equal(pid, gone);
+        assert_false(sys_fault_hit());
+        sys_fault("read", 0, 0);
+        changes[i % ARRAY_LEN(changes)](path, world_text("%lld\n", (long long)gone + 1));
+        assert_int_equal(pidfile_read(known, path, 0, &pid, &err), 0);
+        assert_int_equal(pid, gone + 1);
+        world_write(path, world_text("%lld\n", (long long)gone));
+        if (i % 2)
+            unlink(path);
+    }
+    pidfiles_free(known);
+}
+
+static void what_can_not_be_remembered_is_written_all_the_same(void **state)
+{
+    static const char *const calls[] = { "futimens", "pread" };
+    struct world *w = *state;
+    struct pidfiles *known = pidfiles_new();
+    struct err err = { 0 };
+    int64_t pid;
+
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        const char *path = world_text("%s/%s.pid", w->dir, calls[i]);
+
+        sys_fault(calls[i], 1, EPERM);
+        assert_int_equal(pidfile_write(known, path, 0, 0, 4711, &err), 0);
+        assert_true(sys_fault_hit());
+        sys_fault("read", 1, EIO); /* it has to be read */
+        assert_int_equal(pidfile_read(known, path, 0, &pid, &err), -1);
+        sys_fault("read", 0, 0);
+        assert_int_equal(pidfile_read(known, path, 0, &pid, &err), 0);
+        assert_int_equal(pid, 4711);
+    }
+    pidfiles_free(known);
+}
+
+static void many_files_of_ours_are_told_apart(void **state)
+{
+    enum { FILES = 3000 };
+    struct world *w = *state;
+    struct pidfiles *known = pidfiles_new();
+    struct err err = { 0 };
+    int64_t pid;
+
+    for (int i = 0; i < FILES; i++)
+        assert_int_equal(
+            pidfile_write(known, world_text("%s/%d.pid", w->dir, i), 0, 0, 2 + i, &err), 0);
+    for (int i = 0; i < FILES; i++) {
+        assert_int_equal(pidfile_read(known, world_text("%s/%d.pid", w->dir, i), 0, &pid, &err), 0);
+        assert_int_equal(pid, 2 + i);
+    }
+    pidfiles_free(known);
 }
 
 /* An old kernel, or a filter of system calls, knows no openat2(). */
@@ -328,7 +428,7 @@ static void what_can_not_be_reached_in_one_step_is_walked_to(void **state)
     for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
         pid = 0;
         sys_fault("openat2", 1, errors[i]);
-        assert_int_equal(pidfile_read(path, 0, &pid, &err), 0);
+        assert_int_equal(pidfile_read(NULL, path, 0, &pid, &err), 0);
         assert_true(sys_fault_hit());
         assert_int_equal(pid, 4711);
     }
@@ -344,6 +444,9 @@ int main(void)
         TEST(only_a_safe_way_leads_to_a_pid),
         TEST(no_file_is_told_apart_from_a_bad_one),
         TEST(every_call_that_fails_is_an_error),
+        TEST(a_file_of_ours_is_read_when_somebody_has_changed_it),
+        TEST(what_can_not_be_remembered_is_written_all_the_same),
+        TEST(many_files_of_ours_are_told_apart),
         TEST(what_can_not_be_reached_in_one_step_is_walked_to),
         TEST(a_pid_is_left_only_where_nobody_else_can_meddle),
         TEST(only_the_pid_of_one_that_is_gone_gives_way),

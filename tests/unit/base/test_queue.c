@@ -106,6 +106,39 @@ static void the_descriptor_is_readable_exactly_while_messages_wait(void **state)
     queue_free(q);
 }
 
+static void what_is_put_in_quietly_wakes_nobody_and_is_there(void **state)
+{
+    struct queue *q = open_queue(3);
+    struct message m[4] = { 0 };
+
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        assert_true(queue_put_quietly(q, &m[0].node));
+        assert_false(is_readable(q));
+        assert_int_equal(queue_len(q), 1);
+        if (round == 1) { /* it is taken, though nobody was told */
+            assert_ptr_equal(queue_take(q), &m[0].node);
+            assert_false(is_readable(q));
+            continue;
+        }
+        assert_true(queue_put(q, &m[1].node));
+        assert_true(is_readable(q));
+        assert_true(queue_put_quietly(q, &m[2].node));
+        assert_false(queue_put_quietly(q, &m[3].node)); /* full */
+        assert_true(is_readable(q));
+        assert_ptr_equal(queue_take(q), &m[0].node);
+        assert_ptr_equal(m[0].node.next, &m[1].node);
+        assert_ptr_equal(m[1].node.next, &m[2].node);
+        assert_false(is_readable(q));
+    }
+    queue_put_quietly(q, &m[0].node);
+    queue_close(q);
+    assert_true(is_readable(q));
+    assert_ptr_equal(queue_take(q), &m[0].node);
+    assert_true(is_readable(q));
+    queue_free(q);
+}
+
 static void a_closed_queue_gives_what_it_has_and_takes_no_more(void **state)
 {
     (void)state;
@@ -330,6 +363,7 @@ int main(void)
         cmocka_unit_test(messages_come_out_in_order_and_at_once),
         cmocka_unit_test(a_full_queue_refuses),
         cmocka_unit_test(the_descriptor_is_readable_exactly_while_messages_wait),
+        cmocka_unit_test(what_is_put_in_quietly_wakes_nobody_and_is_there),
         cmocka_unit_test(a_closed_queue_gives_what_it_has_and_takes_no_more),
         cmocka_unit_test(wait_ends_at_its_time),
         cmocka_unit_test(a_message_or_a_close_wakes_the_waiter),
