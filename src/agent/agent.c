@@ -299,7 +299,7 @@ static void on_settle(void *agent)
     watch_bury(a);
     if (a->has_dead)
         reap(a, now_ms);
-    core_tell_now(a->core);
+    runs_tell(a, now_ms);
     upgrade_settle(a);
     disk_settle(a);
     give_memory_back(a);

@@ -77,7 +77,8 @@ enum run_fate { RUN_WAITS, RUN_HAS_NO_ROOM, RUN_IS_STARTING, RUN_DONE };
 enum run_fate run_carry_out(struct agent *a, struct act *act, bool is_alone);
 void run_start(const struct agent *a, struct act *act, struct spawner *s); /* of any thread */
 void run_started(struct agent *a, struct act *act);
-void runs_collect(struct agent *a); /* which run_start() is done with */
+void runs_collect(struct agent *a);              /* which run_start() is done with */
+void runs_tell(struct agent *a, int64_t now_ms); /* the server, of what has changed */
 
 bool probe_carry_out(struct agent *a, struct act *act); /* false: not now, it stays */
 

@@ -16,7 +16,7 @@ enum { JOBS_MAX = 256 }; /* and one sync */
 /* Of many commands that are started one after the other the loop hears together, in one turn: a
  * turn, a record and a message for each would take as long again as the start.  What has waited
  * this long is told of before the next is begun. */
-enum { TELL_MS = 3 };
+enum { TELL_MS = 5 };
 
 struct help {
     struct agent *agent;

@@ -82,6 +82,7 @@ struct agent {
     bool has_dead;     /* children that nobody holds may have to be reaped, */
     int64_t reap_ms;   /* not before this */
     int64_t looked_ms; /* at those who can not wake us */
+    int64_t told_ms;   /* the server was told of changes */
     char boot_id[BOOT_ID_SIZE];
     int64_t started_s; /* since 1970 */
     struct timer settle, tick;

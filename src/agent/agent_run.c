@@ -13,7 +13,9 @@
 
 /* How many a starter is given at a time: enough to be busy until the loop's next turn,
  * few enough that one which hangs (a dead network disk) takes few with it. */
-enum { STARTS_EACH = 8 };
+enum { STARTS_EACH = 12 };
+
+enum { TELL_MS = 100 }; /* between two messages about what has changed, while many are started */
 
 /* "NAME=value", as spawn() wants them. */
 static const char *const *write_env(const struct list *env, const char *notify, struct arena *a)
@@ -257,6 +259,17 @@ void runs_collect(struct agent *a)
         help_collect(a->starters[i]);
     if (!TAILQ_EMPTY(&a->starting))
         agent_retry(a);
+}
+
+/* Of a thousand that died at once most run again when the server hears of them: to tell of each
+ * when it dies and again when it runs would hold up those that are still to be started.  A
+ * result is told of at once, after the state it leads to. */
+void runs_tell(struct agent *a, int64_t now_ms)
+{
+    if (!TAILQ_EMPTY(&a->starting) && now_ms - a->told_ms < TELL_MS)
+        return;
+    a->told_ms = now_ms;
+    core_tell_now(a->core);
 }
 
 static enum run_fate begin(struct agent *a, struct act *act, bool is_alone)

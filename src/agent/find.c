@@ -121,18 +121,32 @@ static void describe(const struct procfs_names *names, char *to, size_t size)
         snprintf(to, size, "name is %s", names->comm);
 }
 
+/* As most do.  Each file of /proc/PID that was looked at is one more for the kernel to forget
+ * before the process is gone, and that takes longer than to read it. */
+static bool has_exe(pid_t pid, const char *proc_name)
+{
+    char exe[PROCFS_PATH_SIZE], name[PROCFS_NAME_SIZE];
+    struct err why;
+
+    if (procfs_exe(pid, exe, &why))
+        return false;
+    procfs_base_name(exe, name);
+    return !strcmp(name, proc_name);
+}
+
 static int check_opened(const struct find_want *w, const char *source, const struct ident *id,
                         struct find_result *ret, struct err *err)
 {
+    bool fits = has_exe((pid_t)id->pid, w->proc_name);
     struct procfs_names names;
     struct err why;
     char what[2 * PROCFS_NAME_SIZE + 32];
     uid_t uid = 0;
 
-    if (procfs_names((pid_t)id->pid, &names, &why) ||
+    if ((!fits && procfs_names((pid_t)id->pid, &names, &why)) ||
         (w->user->uid != 0 && procfs_uid((pid_t)id->pid, &uid, &why)))
         return judge(&why, FIND_NONE, source, ret, err);
-    if (!find_name_fits(&names, w->proc_name)) {
+    if (!fits && !find_name_fits(&names, w->proc_name)) {
         describe(&names, what, sizeof(what));
         return no(ret, FIND_MISMATCH, "%s names %lld whose %s, expected %s", source,
                   (long long)id->pid, what, w->proc_name);
