@@ -16,7 +16,7 @@
 #include "base/sys.h"
 #include "base/time.h"
 
-enum { RETRY_MS = 1000, TICK_MS = 10 * 1000, ACT_TEXT_BYTES = 512 };
+enum { TICK_MS = 10 * 1000, ACT_TEXT_BYTES = 512 };
 
 /* Acts carried out before the loop has its turn, and operations after which memory goes
  * back to the system, when none is left. */
@@ -40,12 +40,10 @@ void agent_wake(struct agent *a)
     timer_set(a->loop, &a->settle, 0);
 }
 
-void agent_retry(struct agent *a)
+void agent_settle_in(struct agent *a, int64_t in_ms)
 {
-    int64_t due_ms = loop_now_ms(a->loop) + RETRY_MS;
-
-    if (!a->settle.place || a->settle.due_ms > due_ms)
-        timer_set(a->loop, &a->settle, RETRY_MS);
+    if (!a->settle.place || a->settle.due_ms > loop_now_ms(a->loop) + in_ms)
+        timer_set(a->loop, &a->settle, in_ms);
 }
 
 /* ---- what is to be done */
@@ -206,15 +204,14 @@ static void carry_out_all(struct agent *a, const struct act_list *list, int left
             break;
         }
         is_done = carry_out(a, act);
-        act->again_ms = now_ms + RETRY_MS;
+        act->again_ms = now_ms + AGENT_RETRY_MS;
         next = TAILQ_NEXT(act, link);
         if (is_done)
             act_free(act);
     }
 }
 
-/* Whether a process is still there can be told a little later, too; whoever is to be
- * started is down meanwhile. */
+/* Whether one is still there can wait a little; whoever is to be started is down meanwhile. */
 static void check_all(struct agent *a, int64_t now_ms)
 {
     const struct act *first = TAILQ_FIRST(&a->checks);
@@ -231,7 +228,6 @@ static void run_all(struct agent *a, int64_t now_ms)
 {
     struct act *act, *next;
 
-    runs_collect(a);
     for (act = TAILQ_FIRST(&a->runs); act; act = next) {
         bool is_alone = TAILQ_EMPTY(&a->starting) && TAILQ_EMPTY(&a->acts) &&
                         act == TAILQ_FIRST(&a->runs) && !TAILQ_NEXT(act, link);
@@ -240,7 +236,7 @@ static void run_all(struct agent *a, int64_t now_ms)
         if (is_waiting(a, act, now_ms))
             continue;
         switch (run_carry_out(a, act, is_alone)) {
-        case RUN_WAITS: act->again_ms = now_ms + RETRY_MS; break;
+        case RUN_WAITS: act->again_ms = now_ms + AGENT_RETRY_MS; break;
         case RUN_HAS_NO_ROOM: return; /* there is, when one of the starters is done */
         case RUN_IS_STARTING: break;
         case RUN_DONE: act_free(act); break;
@@ -281,7 +277,7 @@ static void reap(struct agent *a, int64_t now_ms)
         agent_retry(a);
         return;
     }
-    a->reap_ms = now_ms + RETRY_MS;
+    a->reap_ms = now_ms + AGENT_RETRY_MS;
     watch_reap(a);
 }
 
@@ -289,8 +285,10 @@ static void reap(struct agent *a, int64_t now_ms)
 static void on_settle(void *agent)
 {
     struct agent *a = agent;
-    int64_t now_ms = agent_now_ms(a);
+    int64_t now_ms;
 
+    runs_collect(a); /* before it is said that they took too long */
+    now_ms = agent_now_ms(a);
     watch_retry(a);
     samples_settle(a);
     carry_out_all(a, &a->acts, ACTS_AT_ONCE, now_ms);

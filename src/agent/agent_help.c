@@ -16,7 +16,7 @@ enum { JOBS_MAX = 256 }; /* and one sync */
 /* Of many commands that are started one after the other the loop hears together, in one turn: a
  * turn, a record and a message for each would take as long again as the start.  What has waited
  * this long is told of before the next is begun. */
-enum { TELL_MS = 5 };
+enum { TOGETHER_MS = 5 };
 
 struct help {
     struct agent *agent;
@@ -50,7 +50,7 @@ static void tell(struct help *h, struct queue_node *node, bool is_last, int64_t 
 
     if (!*since_ms)
         *since_ms = now_ms;
-    if (h->spawner && !is_last && now_ms - *since_ms < TELL_MS) {
+    if (h->spawner && !is_last && now_ms - *since_ms < TOGETHER_MS) {
         (void)queue_put_quietly(h->out, node);
         return;
     }

@@ -91,10 +91,17 @@ struct agent {
 };
 
 /* agent.c */
-int64_t agent_now_ms(struct agent *a);     /* for the core, which hears the wall's time too */
-void agent_wake(struct agent *a);          /* settle() soon */
-void agent_retry(struct agent *a);         /* settle() in a second */
-bool agent_is_busy(const struct agent *a); /* something is to be done now */
+int64_t agent_now_ms(struct agent *a); /* for the core, which hears the wall's time too */
+void agent_wake(struct agent *a);      /* settle() soon */
+void agent_settle_in(struct agent *a, int64_t in_ms); /* settle() then, or before */
+bool agent_is_busy(const struct agent *a);            /* something is to be done now */
+
+enum { AGENT_RETRY_MS = 1000 };
+
+static inline void agent_retry(struct agent *a)
+{
+    agent_settle_in(a, AGENT_RETRY_MS);
+}
 
 /* agent_run.c */
 void run_ended(struct agent *a, const struct held *h, int status);

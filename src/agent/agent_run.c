@@ -266,8 +266,10 @@ void runs_collect(struct agent *a)
  * result is told of at once, after the state it leads to. */
 void runs_tell(struct agent *a, int64_t now_ms)
 {
-    if (!TAILQ_EMPTY(&a->starting) && now_ms - a->told_ms < TELL_MS)
+    if (!TAILQ_EMPTY(&a->starting) && now_ms - a->told_ms < TELL_MS) {
+        agent_settle_in(a, a->told_ms + TELL_MS - now_ms);
         return;
+    }
     a->told_ms = now_ms;
     core_tell_now(a->core);
 }
@@ -289,6 +291,7 @@ static enum run_fate begin(struct agent *a, struct act *act, bool is_alone)
     }
     act->user = user_copy(act->user, &act->arena); /* the one we know may be renewed meanwhile */
     act_move(act, &a->starting);
+    agent_retry(a); /* as runs_collect() does for those before it */
     job = xalloc(sizeof(*job));
     job->act = act;
     (void)help_do(starter, job); /* there is room for more than STARTS_EACH */

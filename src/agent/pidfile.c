@@ -127,17 +127,18 @@ static void put(struct pidfiles *p, const struct known_file *f)
 
 /* The kernel's own times have steps of some milliseconds, in which somebody else could write to
  * it, too; the one that is set here is between two such steps.  What was written before is then
- * read, and what is written later changes the time again.  File systems that do not keep it to
- * the last digit are of no use for this. */
+ * read, and what is written later changes the time again.  Whoever sets it back changes another,
+ * st_ctim, unless he does so in the same step.  File systems that do not keep times to the last
+ * digit are of no use for this. */
 static void remember(struct pidfiles *p, int fd, const char *text, ssize_t n, int64_t pid)
 {
-    struct timespec now[2];
+    struct timespec now[2] = { 0 }; /* of the last access and write */
     char back[32];
     struct stat st;
 
-    clock_gettime(CLOCK_REALTIME, &now[0]);
-    now[0].tv_nsec |= 1;
-    now[1] = now[0];
+    now[0].tv_nsec = UTIME_OMIT;
+    clock_gettime(CLOCK_REALTIME, &now[1]);
+    now[1].tv_nsec ^= 1;
     if (!sys_futimens(fd, now) && sys_pread(fd, back, sizeof(back), 0) == n &&
         !memcmp(back, text, (size_t)n) && !sys_fstat(fd, &st) && is_same(&st.st_mtim, &now[1]))
         put(p, &(struct known_file){ st.st_dev, st.st_ino, st.st_mtim, st.st_ctim, pid });

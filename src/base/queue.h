@@ -5,8 +5,8 @@
  * A message embeds a queue_node as its first member and belongs to the queue
  * while it is in it.  The queue holds at most `limit` messages: a full queue
  * refuses, and the sender must say so to whoever asked.  The owner either
- * watches queue_fd() in its loop (readable while messages wait) or blocks in
- * queue_wait(). */
+ * watches queue_fd() in its loop (readable while messages wait, but for those that were put in
+ * quietly) or blocks in queue_wait(). */
 #ifndef BASE_QUEUE_H
 #define BASE_QUEUE_H
 
@@ -26,7 +26,9 @@ void queue_free(struct queue *q); /* must be empty and without senders; NULL is 
 
 /* False when the queue is full or closed; the message is then still the caller's. */
 bool queue_put(struct queue *q, struct queue_node *node);
-bool queue_put_quietly(struct queue *q, struct queue_node *node); /* wakes nobody */
+
+/* The same, but the owner hears of it with the next one, unless he looks. */
+bool queue_put_quietly(struct queue *q, struct queue_node *node);
 
 /* Everything that waits, oldest first, linked by next; NULL when nothing does. */
 struct queue_node *queue_take(struct queue *q);

@@ -12,12 +12,12 @@
 #include "agent/agent_in.h"
 #include "base/mem.h"
 
-enum { JOBS = 3, TURN_MS = 20 };
+enum { TURN_MS = 20 };
 
 static struct agent agent;
 static struct help *help;
-static sem_t may_begin, may_go_on, has_begun;
-static int done;
+static sem_t has_begun, may_go_on;
+static int put, done;
 
 static void on_done(struct agent *a, struct job *job)
 {
@@ -26,15 +26,19 @@ static void on_done(struct agent *a, struct job *job)
     free(job);
 }
 
-static void wait_at_the_door(struct job *job)
-{
-    (void)job;
-    sem_wait(&may_begin);
-}
-
 static void do_nothing(struct job *job)
 {
     (void)job;
+}
+
+/* Longer than others are kept waiting for one that is begun. */
+static void take_a_while(struct job *job)
+{
+    int64_t until_ms = clock_mono_ms(&clock_system) + TURN_MS;
+
+    (void)job;
+    while (clock_mono_ms(&clock_system) < until_ms)
+        continue;
 }
 
 static void hang(struct job *job)
@@ -44,39 +48,13 @@ static void hang(struct job *job)
     sem_wait(&may_go_on);
 }
 
-/* The first is held at the door: the others come behind it, and are taken together. */
-static void put_jobs(void)
+static void put_job(void (*work)(struct job *job))
 {
-    static void (*const works[JOBS])(struct job *) = { wait_at_the_door, do_nothing, hang };
+    struct job *job = xalloc(sizeof(*job));
 
-    for (int i = 0; i < JOBS; i++) {
-        struct job *job = xalloc(sizeof(*job));
-
-        job->work = works[i];
-        assert_true(help_do(help, job));
-    }
-}
-
-static void begin(bool is_starter)
-{
-    struct spawner *s = NULL;
-    struct err err;
-
-    agent = (struct agent){ 0 };
-    done = 0;
-    sem_init(&may_begin, 0, 0);
-    sem_init(&may_go_on, 0, 0);
-    sem_init(&has_begun, 0, 0);
-    assert_int_equal(loop_new(&clock_system, &agent.loop, &err), 0);
-    if (is_starter)
-        assert_int_equal(spawner_new("", &s, &err), 0);
-    assert_int_equal(help_new(&agent, on_done, s, &help, &err), 0);
-}
-
-static void end(void)
-{
-    help_free(help);
-    loop_free(agent.loop);
+    job->work = work;
+    assert_true(help_do(help, job));
+    put++;
 }
 
 static void turn(void)
@@ -86,38 +64,92 @@ static void turn(void)
     assert_int_equal(loop_turn(agent.loop, TURN_MS, &err), 0);
 }
 
-/* What was started before one that hangs is there for who looks, though nobody was told. */
+/* With one that hangs: what is put in behind it is taken together. */
+static void begin(bool is_starter)
+{
+    struct spawner *s = NULL;
+    struct err err;
+
+    agent = (struct agent){ 0 };
+    put = done = 0;
+    sem_init(&may_go_on, 0, 0);
+    sem_init(&has_begun, 0, 0);
+    assert_int_equal(loop_new(&clock_system, &agent.loop, &err), 0);
+    if (is_starter)
+        assert_int_equal(spawner_new("", &s, &err), 0);
+    assert_int_equal(help_new(&agent, on_done, s, &help, &err), 0);
+    put_job(hang);
+    sem_wait(&has_begun);
+}
+
+/* Whoever hangs goes on, until the next one does. */
+static void go_on(void)
+{
+    sem_post(&may_go_on);
+    sem_wait(&has_begun);
+}
+
+static void turn_until(int n)
+{
+    while (done < n)
+        turn();
+}
+
+static void end(void)
+{
+    sem_post(&may_go_on);
+    turn_until(put);
+    help_free(help);
+    loop_free(agent.loop);
+}
+
+/* The loop is left alone, but what is done is there when it looks. */
 static void what_is_done_does_not_wait_for_one_that_hangs(void **state)
 {
     (void)state;
     begin(true);
-    put_jobs();
-    sem_post(&may_begin);
-    sem_wait(&has_begun);
+    put_job(hang);
+    put_job(do_nothing);
+    put_job(hang);
+    go_on();
+    turn_until(1);
+    go_on();
+    turn();
+    assert_int_equal(done, 1);
     help_collect(help);
-    assert_int_equal(done, JOBS - 1);
+    assert_int_equal(done, 3);
     assert_int_equal(help_load(help), 1);
     help_collect(help);
-    assert_int_equal(done, JOBS - 1);
-    sem_post(&may_go_on);
-    while (done < JOBS)
-        turn();
+    assert_int_equal(done, 3);
     end();
 }
 
-/* Who else waits for a sync is told at once. */
+static void what_has_waited_is_told_of_before_the_next_is_begun(void **state)
+{
+    (void)state;
+    begin(true);
+    put_job(hang);
+    put_job(take_a_while);
+    put_job(hang);
+    go_on();
+    turn_until(1);
+    go_on();
+    turn_until(3);
+    end();
+}
+
+/* Others wait for a sync. */
 static void of_what_is_no_start_the_loop_hears_at_once(void **state)
 {
     (void)state;
     begin(false);
-    put_jobs();
-    sem_post(&may_begin);
-    sem_wait(&has_begun);
-    while (done < JOBS - 1)
-        turn();
-    sem_post(&may_go_on);
-    while (done < JOBS)
-        turn();
+    put_job(hang);
+    put_job(do_nothing);
+    put_job(hang);
+    go_on();
+    turn_until(1);
+    go_on();
+    turn_until(3);
     end();
 }
 
@@ -126,11 +158,12 @@ static void what_is_in_is_done_before_the_end(void **state)
     (void)state;
     for (int is_starter = 0; is_starter < 2; is_starter++) {
         begin(is_starter);
-        put_jobs();
-        sem_post(&may_begin);
+        put_job(do_nothing);
+        put_job(do_nothing);
         sem_post(&may_go_on);
-        end();
-        assert_int_equal(done, JOBS);
+        help_free(help);
+        loop_free(agent.loop);
+        assert_int_equal(done, put);
     }
 }
 
@@ -138,6 +171,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_done_does_not_wait_for_one_that_hangs),
+        cmocka_unit_test(what_has_waited_is_told_of_before_the_next_is_begun),
         cmocka_unit_test(of_what_is_no_start_the_loop_hears_at_once),
         cmocka_unit_test(what_is_in_is_done_before_the_end),
     };

@@ -2,6 +2,7 @@
 #include "agent/pidfile.h"
 
 #include <limits.h>
+#include <time.h>
 
 #include "tests/lib/agent_world.h"
 
@@ -316,7 +317,8 @@ static void a_pid_that_can_not_be_written_leaves_nothing(void **state)
     assert_true(nth > 5);
 }
 
-/* Whatever somebody else does to a file of ours, even if he sets its time back. */
+/* What somebody else may do to a file of ours; if he sets its time back, then not within the step
+ * of the kernel's clock in which it was written. */
 static void write_there(const char *path, const char *text)
 {
     world_write(path, text);
@@ -324,10 +326,13 @@ static void write_there(const char *path, const char *text)
 
 static void write_and_set_back(const char *path, const char *text)
 {
-    struct timespec times[2];
+    struct timespec times[2], now;
     struct stat st;
 
     assert_int_equal(stat(path, &st), 0);
+    do {
+        clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    } while (now.tv_sec == st.st_ctim.tv_sec && now.tv_nsec <= st.st_ctim.tv_nsec);
     times[0] = st.st_atim;
     times[1] = st.st_mtim;
     world_write(path, text);
