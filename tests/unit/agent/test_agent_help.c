@@ -103,17 +103,23 @@ static void end(void)
     loop_free(agent.loop);
 }
 
-/* The loop is left alone, but what is done is there when it looks. */
-static void what_is_done_does_not_wait_for_one_that_hangs(void **state)
+/* Of the first that hangs the loop has heard; the last one does so now. */
+static void work_between_two_that_hang(bool is_starter, void (*work)(struct job *job))
 {
-    (void)state;
-    begin(true);
+    begin(is_starter);
     put_job(hang);
-    put_job(do_nothing);
+    put_job(work);
     put_job(hang);
     go_on();
     turn_until(1);
     go_on();
+}
+
+/* The loop is left alone, but what is done is there when it looks. */
+static void what_is_done_does_not_wait_for_one_that_hangs(void **state)
+{
+    (void)state;
+    work_between_two_that_hang(true, do_nothing);
     turn();
     assert_int_equal(done, 1);
     help_collect(help);
@@ -127,13 +133,7 @@ static void what_is_done_does_not_wait_for_one_that_hangs(void **state)
 static void what_has_waited_is_told_of_before_the_next_is_begun(void **state)
 {
     (void)state;
-    begin(true);
-    put_job(hang);
-    put_job(take_a_while);
-    put_job(hang);
-    go_on();
-    turn_until(1);
-    go_on();
+    work_between_two_that_hang(true, take_a_while);
     turn_until(3);
     end();
 }
@@ -142,13 +142,7 @@ static void what_has_waited_is_told_of_before_the_next_is_begun(void **state)
 static void of_what_is_no_start_the_loop_hears_at_once(void **state)
 {
     (void)state;
-    begin(false);
-    put_job(hang);
-    put_job(do_nothing);
-    put_job(hang);
-    go_on();
-    turn_until(1);
-    go_on();
+    work_between_two_that_hang(false, do_nothing);
     turn_until(3);
     end();
 }
