@@ -19,6 +19,7 @@ WORK = "agent_work"
 GIVE_UP_S = 150
 CALM_S = 0.2  # before crashes: what they follow is over then
 CRASH_PAUSE_S = 0.004  # between two crashes
+CRASH_LOOK_S = 0.004  # who looks more often wakes up between a death and the next beginning, which he delays
 APP, IP = "bench", "127.0.0.1"
 MULTI = "/api/c/compapi/v2/gse/operate_proc_multi/"
 RESULT = "/api/c/compapi/v2/gse/get_proc_operate_result_v2/"
@@ -104,7 +105,7 @@ class Board:
         old = self.slots[2 * i + 1]
         since_ns = time.monotonic_ns()
         os.kill(old, signal.SIGKILL)
-        wait_until(f"process {i} is back", lambda: self.slots[2 * i + 1] != old, 0.0005)
+        wait_until(f"process {i} is back", lambda: self.slots[2 * i + 1] != old, CRASH_LOOK_S)
         return (self.slots[2 * i] - since_ns) / 1e6
 
     def crash_each(self, indexes):

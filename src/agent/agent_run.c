@@ -15,7 +15,9 @@
  * few enough that one which hangs (a dead network disk) takes few with it. */
 enum { STARTS_EACH = 12 };
 
-enum { TELL_MS = 100 }; /* between two messages about what has changed, while many are started */
+/* Between two messages about what has changed, while many are started, and before one about
+ * who was started alone. */
+enum { TELL_MS = 100, LET_RUN_MS = 3 };
 
 /* "NAME=value", as spawn() wants them. */
 static const char *const *write_env(const struct list *env, const char *notify, struct arena *a)
@@ -262,12 +264,15 @@ void runs_collect(struct agent *a)
 }
 
 /* Of a thousand that died at once most run again when the server hears of them: to tell of each
- * when it dies and again when it runs would hold up those that are still to be started.  A
- * result is told of at once, after the state it leads to. */
+ * when it dies and again when it runs would hold up those that are still to be started, and
+ * likewise one alone that is on its way into its program.  A result is told of at once, after
+ * the state it leads to. */
 void runs_tell(struct agent *a, int64_t now_ms)
 {
-    if (!TAILQ_EMPTY(&a->starting) && now_ms - a->told_ms < TELL_MS) {
-        agent_settle_in(a, a->told_ms + TELL_MS - now_ms);
+    int64_t due_ms = TAILQ_EMPTY(&a->starting) ? a->started_ms + LET_RUN_MS : a->told_ms + TELL_MS;
+
+    if (now_ms < due_ms) {
+        agent_settle_in(a, due_ms - now_ms);
         return;
     }
     a->told_ms = now_ms;
@@ -286,6 +291,8 @@ static enum run_fate begin(struct agent *a, struct act *act, bool is_alone)
     act->out_from = outlog_base(a->outlog, act->output);
     if (is_alone) {
         run_start(a, act, a->spawner);
+        if (a->started_ms <= a->told_ms) /* not again for each that follows */
+            a->started_ms = agent_now_ms(a);
         run_started(a, act);
         return RUN_DONE;
     }

@@ -25,7 +25,8 @@ struct answer {
 static struct rig {
     struct answer answers[RESULTS_MAX];
     int64_t told_pid, told_status; /* of the last process that was told of */
-    bool told_hosted, was_stopped; /* a restart may be told of in the same turn */
+    size_t told_n;                 /* how often one was */
+    bool told_hosted;
     char told_digest[DIGEST_TEXT_SIZE];
     char events[512];
 } rig;
@@ -48,12 +49,13 @@ int getpwnam_r(const char *name, struct passwd *entry, char *room, size_t size, 
 
 /* ---- the clock */
 
-static int64_t jump_ms; /* what people say it is, less what it is */
+static int64_t jump_ms;  /* what people say it is, less what it is */
+static int64_t stood_ms; /* where it stands still; 0: it goes */
 
-static int64_t real_mono_ms(const struct clock *c)
+static int64_t standing_mono_ms(const struct clock *c)
 {
     (void)c;
-    return clock_mono_ms(&clock_system);
+    return stood_ms ? stood_ms : clock_mono_ms(&clock_system);
 }
 
 static int64_t jumping_wall_ms(const struct clock *c)
@@ -62,7 +64,7 @@ static int64_t jumping_wall_ms(const struct clock *c)
     return clock_wall_ms(&clock_system) + jump_ms;
 }
 
-static const struct clock jumping = { real_mono_ms, jumping_wall_ms };
+static const struct clock jumping = { standing_mono_ms, jumping_wall_ms };
 
 /* ---- the server */
 
@@ -100,9 +102,9 @@ static void on_send(void *arg, unsigned type, const struct shape *s, const void 
         const struct proc_view *v = (const struct proc_view *)p->list.items + p->list.n - 1;
 
         snprintf(rig.told_digest, sizeof(rig.told_digest), "%s", p->digest);
+        rig.told_n++;
         rig.told_pid = v->pid;
         rig.told_status = v->status;
-        rig.was_stopped |= v->status == PROC_STOPPED;
         rig.told_hosted = v->hosted;
     }
 }
@@ -186,7 +188,7 @@ static int tear_down(void **state)
 {
     (void)state;
     is_silent = false;
-    jump_ms = 0;
+    jump_ms = stood_ms = 0;
     whole_tear_down(state);
     return 0;
 }
@@ -365,6 +367,21 @@ static void one_that_ignores_sigterm_is_killed(void **state)
 
 /* ---- hosting */
 
+static size_t count_lines(const char *text)
+{
+    size_t n = 0;
+
+    for (; *text; text++)
+        n += *text == '\n';
+    return n;
+}
+
+/* What a process said shows how often it was begun: once each time. */
+static size_t times_begun(const char *name)
+{
+    return count_lines(world_read(world_text("%s/output/space%%3A%s", whole.data, name)));
+}
+
 static void a_hosted_process_that_is_killed_comes_back(void **state)
 {
     static const char *const lines[] = { "./victim --life-ms 50000",
@@ -379,9 +396,8 @@ static void a_hosted_process_that_is_killed_comes_back(void **state)
         start_agent();
         pid = expect(PROC_OP_START, "hosted", &s, CODE_OK)->pid;
         rig.events[0] = '\0';
-        rig.was_stopped = false;
         world_kill(pid);
-        TURN_UNTIL(rig.was_stopped);
+        TURN_UNTIL(rig.told_pid != pid); /* nobody, or one who daemonized at once */
         a = expect(PROC_OP_QUERY, "hosted", &s, CODE_OK);
         TURN_UNTIL(strstr(rig.events, "process_restart_success"));
         a = expect(PROC_OP_QUERY, "hosted", &s, CODE_OK);
@@ -389,6 +405,27 @@ static void a_hosted_process_that_is_killed_comes_back(void **state)
         expect(PROC_OP_KILL, "hosted", &s, CODE_OK);
         whole_stop();
     }
+}
+
+/* Its way into its program takes as long as the clock stands still here. */
+static void who_is_started_alone_is_told_of_when_it_runs(void **state)
+{
+    struct proc_spec s = spec_of("lone", "./victim --print begun");
+    int64_t pid;
+    size_t told;
+
+    (void)state;
+    start_agent();
+    pid = expect(PROC_OP_START, "lone", &s, CODE_OK)->pid;
+    told = rig.told_n;
+    stood_ms = clock_mono_ms(&clock_system);
+    world_kill(pid);
+    TURN_UNTIL(times_begun("lone") == 2);
+    whole_turn();
+    assert_int_equal(rig.told_n, told);
+    stood_ms = 0;
+    TURN_UNTIL(rig.told_n > told);
+    TURN_UNTIL(rig.told_pid != pid && lives(rig.told_pid));
 }
 
 static void an_exit_is_told_with_its_reason(void **state)
@@ -409,21 +446,6 @@ static void an_exit_is_told_with_its_reason(void **state)
 }
 
 /* ---- the agent itself ends */
-
-static size_t count_lines(const char *text)
-{
-    size_t n = 0;
-
-    for (; *text; text++)
-        n += *text == '\n';
-    return n;
-}
-
-/* What a process said shows how often it was begun: once each time. */
-static size_t times_begun(const char *name)
-{
-    return count_lines(world_read(world_text("%s/output/space%%3A%s", whole.data, name)));
-}
 
 /* In a process of its own, which is killed while the loop turns. */
 static void run_and_be_killed(const struct proc_spec *fore, const struct proc_spec *daemon,
@@ -821,15 +843,13 @@ static void a_restart_is_told_of_before_its_check(void **state)
         s.policy.op_timeout_s = 60;
         expect(PROC_OP_HOST, "hosted", &s, CODE_OK);
         rig.events[0] = '\0';
-        rig.was_stopped = false;
         assert_int_equal(unlink(s.identity.pid_path), 0);
         world_kill(pid);
         begun_ms = clock_mono_ms(&clock_system);
         /* One that forks twice may be seen on its way. */
-        TURN_UNTIL(rig.was_stopped && rig.told_status == PROC_RUNNING && lives(rig.told_pid));
+        TURN_UNTIL(rig.told_pid != pid && rig.told_status == PROC_RUNNING && lives(rig.told_pid));
         assert_true(clock_mono_ms(&clock_system) - begun_ms < 10 * 1000);
         told = rig.told_pid;
-        assert_true(told != pid);
         assert_string_equal(rig.events, ""); /* the check is still to come, */
         if (!i)
             assert_int_equal(access(s.identity.pid_path, F_OK), -1); /* and then a file */
@@ -932,6 +952,7 @@ int main(void)
         TEST(what_runs_once_is_judged_by_its_exit_code),
         TEST(one_that_ignores_sigterm_is_killed),
         TEST(a_hosted_process_that_is_killed_comes_back),
+        TEST(who_is_started_alone_is_told_of_when_it_runs),
         TEST(an_exit_is_told_with_its_reason),
         cmocka_unit_test(a_killed_agent_is_followed_by_one_that_knows_all),
         TEST(a_folder_belongs_to_one_agent),
