@@ -79,10 +79,10 @@ struct agent {
     uint64_t ops_then; /* operations when memory was last given back */
     struct exes *exes;
     struct pidfiles *pidfiles;
-    bool has_dead;               /* children that nobody holds may have to be reaped, */
-    int64_t reap_ms;             /* not before this */
-    int64_t looked_ms;           /* at those who can not wake us */
-    int64_t told_ms, started_ms; /* the server was told of changes; one was started alone */
+    bool has_dead;            /* children that nobody holds may have to be reaped, */
+    int64_t reap_ms;          /* not before this */
+    int64_t looked_ms;        /* at those who can not wake us */
+    int64_t told_ms, lone_ms; /* the server was told of changes; a process was started alone */
     char boot_id[BOOT_ID_SIZE];
     int64_t started_s; /* since 1970 */
     struct timer settle, tick;

@@ -15,8 +15,8 @@
  * few enough that one which hangs (a dead network disk) takes few with it. */
 enum { STARTS_EACH = 12 };
 
-/* Between two messages about what has changed, while many are started, and before one about
- * who was started alone. */
+/* Between two messages about what has changed, while many are started; and after the start of one
+ * alone. */
 enum { TELL_MS = 100, LET_RUN_MS = 3 };
 
 /* "NAME=value", as spawn() wants them. */
@@ -264,12 +264,12 @@ void runs_collect(struct agent *a)
 }
 
 /* Of a thousand that died at once most run again when the server hears of them: to tell of each
- * when it dies and again when it runs would hold up those that are still to be started, and
- * likewise one alone that is on its way into its program.  A result is told of at once, after
- * the state it leads to. */
+ * when it dies and again when it runs would hold up those that are still to be started.  Likewise
+ * the death of one alone is told when its successor has had the time to get into its program.  A
+ * result is told of at once, after the state it leads to. */
 void runs_tell(struct agent *a, int64_t now_ms)
 {
-    int64_t due_ms = TAILQ_EMPTY(&a->starting) ? a->started_ms + LET_RUN_MS : a->told_ms + TELL_MS;
+    int64_t due_ms = TAILQ_EMPTY(&a->starting) ? a->lone_ms + LET_RUN_MS : a->told_ms + TELL_MS;
 
     if (now_ms < due_ms) {
         agent_settle_in(a, due_ms - now_ms);
@@ -291,8 +291,8 @@ static enum run_fate begin(struct agent *a, struct act *act, bool is_alone)
     act->out_from = outlog_base(a->outlog, act->output);
     if (is_alone) {
         run_start(a, act, a->spawner);
-        if (a->started_ms <= a->told_ms) /* not again for each that follows */
-            a->started_ms = agent_now_ms(a);
+        if (said_is_own(act->run.what) && a->lone_ms < a->told_ms) /* the first that is untold */
+            a->lone_ms = agent_now_ms(a);
         run_started(a, act);
         return RUN_DONE;
     }

@@ -49,13 +49,18 @@ void watch_free_held(struct held *h)
     free(h);
 }
 
+static void forget_run(struct held *h)
+{
+    if (h->run && watch_find_run(h->agent, h->run) == h)
+        map_del(&h->agent->runs_held, (const char *)&h->run, sizeof(h->run));
+}
+
 static void forget(struct held *h)
 {
     struct agent *a = h->agent;
 
     map_del(&a->held, (const char *)&h->pid, sizeof(h->pid));
-    if (h->run && watch_find_run(a, h->run) == h)
-        map_del(&a->runs_held, (const char *)&h->run, sizeof(h->run));
+    forget_run(h);
     if (!h->is_attached)
         TAILQ_REMOVE(&a->unwatched, h, link);
 }
@@ -138,6 +143,7 @@ static void report_end(struct held *h)
 void watch_gone(struct held *h)
 {
     h->status = CORE_STATUS_UNKNOWN;
+    forget_run(h); /* it may have been given to it when it was gone already: hand_adopt() */
     log_end(h);
     report_end(h);
 }

@@ -407,25 +407,33 @@ static void a_hosted_process_that_is_killed_comes_back(void **state)
     }
 }
 
-/* Its way into its program takes as long as the clock stands still here. */
-static void who_is_started_alone_is_told_of_when_it_runs(void **state)
+/* As long as the clock stands still its successor is on its way into its program; but others
+ * that die meanwhile put it off no further. */
+static void who_dies_alone_is_told_of_when_its_successor_runs(void **state)
 {
-    struct proc_spec s = spec_of("lone", "./victim --print begun");
-    int64_t pid;
+    struct proc_spec first = spec_of("first", "./victim"), second = spec_of("second", "./victim");
+    int64_t pids[2];
     size_t told;
 
     (void)state;
     start_agent();
-    pid = expect(PROC_OP_START, "lone", &s, CODE_OK)->pid;
+    pids[0] = expect(PROC_OP_START, "first", &first, CODE_OK)->pid;
+    pids[1] = expect(PROC_OP_START, "second", &second, CODE_OK)->pid;
     told = rig.told_n;
     stood_ms = clock_mono_ms(&clock_system);
-    world_kill(pid);
-    TURN_UNTIL(times_begun("lone") == 2);
+    world_kill(pids[0]);
+    TURN_UNTIL(times_begun("first") == 2);
     whole_turn();
     assert_int_equal(rig.told_n, told);
-    stood_ms = 0;
+    stood_ms += 2;
+    world_kill(pids[1]);
+    TURN_UNTIL(times_begun("second") == 2);
+    whole_turn();
+    assert_int_equal(rig.told_n, told);
+    stood_ms += 1;
     TURN_UNTIL(rig.told_n > told);
-    TURN_UNTIL(rig.told_pid != pid && lives(rig.told_pid));
+    stood_ms = 0;
+    TURN_UNTIL(rig.told_pid != pids[1] && lives(rig.told_pid));
 }
 
 static void an_exit_is_told_with_its_reason(void **state)
@@ -495,6 +503,35 @@ static void a_killed_agent_is_followed_by_one_that_knows_all(void **state)
         assert_int_equal(times_begun("fore"), 2);
         tear_down(state);
     }
+}
+
+/* The first half of a restart, which an agent before us has begun, ended with nobody to see it;
+ * its second half is a run of the same number. */
+static void a_command_that_has_gone_is_not_held(void **state)
+{
+    struct proc_spec s = spec_of("gone", "./victim");
+    char *said = strdup(world_text("%s/stop.pid", whole.dir));
+    int64_t pid, stop;
+    struct answer *a;
+
+    (void)state;
+    s.control.stop_cmd = "echo $$ > stop.pid; exec sleep 100";
+    s.policy.op_timeout_s = 30;
+    start_agent();
+    pid = expect(PROC_OP_START, "gone", &s, CODE_OK)->pid;
+    a = tell(PROC_OP_RESTART, "gone", &s);
+    TURN_UNTIL(strchr(world_read(said), '\n'));
+    stop = strtoll(world_read(said), NULL, 10);
+    whole_stop();
+    world_kill(stop);
+    world_kill(pid);
+    assert_int_equal(waitpid((pid_t)stop, NULL, 0), stop);
+    assert_int_equal(waitpid((pid_t)pid, NULL, 0), pid);
+    start_agent();
+    TURN_UNTIL(a->has_come);
+    assert_int_equal(a->code, CODE_OK);
+    assert_int_equal(times_begun("gone"), 2);
+    free(said);
 }
 
 static void a_folder_belongs_to_one_agent(void **state)
@@ -952,9 +989,10 @@ int main(void)
         TEST(what_runs_once_is_judged_by_its_exit_code),
         TEST(one_that_ignores_sigterm_is_killed),
         TEST(a_hosted_process_that_is_killed_comes_back),
-        TEST(who_is_started_alone_is_told_of_when_it_runs),
+        TEST(who_dies_alone_is_told_of_when_its_successor_runs),
         TEST(an_exit_is_told_with_its_reason),
         cmocka_unit_test(a_killed_agent_is_followed_by_one_that_knows_all),
+        TEST(a_command_that_has_gone_is_not_held),
         TEST(a_folder_belongs_to_one_agent),
         TEST(a_damaged_journal_is_named_and_left_as_it_is),
         TEST(after_another_boot_processes_are_looked_for_anew),
