@@ -65,9 +65,10 @@ static void *run(void *arg)
     int64_t since_ms = 0; /* there is something that the loop was not told of */
 
     for (;;) {
+        bool is_last = queue_is_closed(h->in); /* before the rest is taken */
         struct queue_node *next, *node = queue_take(h->in);
 
-        if (!node && queue_is_closed(h->in))
+        if (!node && is_last)
             return NULL;
         if (!node)
             queue_wait(h->in, -1);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/agent_help.h"
 
+#include <dlfcn.h>
+#include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +20,37 @@ static struct agent agent;
 static struct help *help;
 static sem_t has_begun, may_go_on;
 static int put, done;
+
+/* ---- the thread is held up between its first look at a queue and its second */
+
+static bool is_held_up, is_ending;
+static _Thread_local bool is_ours;
+static _Thread_local int looks;
+
+static int (*libc(const char *name))(pthread_mutex_t *m)
+{
+    return (int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, name);
+}
+
+int pthread_mutex_lock(pthread_mutex_t *m)
+{
+    if (is_held_up && !is_ours && ++looks == 2) {
+        sem_post(&has_begun);
+        sem_wait(&may_go_on);
+    }
+    return libc("pthread_mutex_lock")(m);
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *m)
+{
+    int result = libc("pthread_mutex_unlock")(m);
+
+    if (is_ending && is_ours)
+        sem_post(&may_go_on);
+    return result;
+}
+
+/* ---- jobs */
 
 static void on_done(struct agent *a, struct job *job)
 {
@@ -64,8 +97,7 @@ static void turn(void)
     assert_int_equal(loop_turn(agent.loop, TURN_MS, &err), 0);
 }
 
-/* With one that hangs: what is put in behind it is taken together. */
-static void begin(bool is_starter)
+static void begin_idle(bool is_starter)
 {
     struct spawner *s = NULL;
     struct err err;
@@ -78,6 +110,12 @@ static void begin(bool is_starter)
     if (is_starter)
         assert_int_equal(spawner_new("", &s, &err), 0);
     assert_int_equal(help_new(&agent, on_done, s, &help, &err), 0);
+}
+
+/* With one that hangs: what is put in behind it is taken together. */
+static void begin(bool is_starter)
+{
+    begin_idle(is_starter);
     put_job(hang);
     sem_wait(&has_begun);
 }
@@ -161,6 +199,21 @@ static void what_is_in_is_done_before_the_end(void **state)
     }
 }
 
+/* It has just looked whether there is something for it, and there was nothing. */
+static void what_is_put_in_just_before_the_end_is_done(void **state)
+{
+    (void)state;
+    is_ours = is_held_up = true;
+    begin_idle(false);
+    sem_wait(&has_begun);
+    put_job(do_nothing);
+    is_ending = true;
+    help_free(help);
+    is_held_up = is_ending = false;
+    loop_free(agent.loop);
+    assert_int_equal(done, put);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +221,7 @@ int main(void)
         cmocka_unit_test(what_has_waited_is_told_of_before_the_next_is_begun),
         cmocka_unit_test(of_what_is_no_start_the_loop_hears_at_once),
         cmocka_unit_test(what_is_in_is_done_before_the_end),
+        cmocka_unit_test(what_is_put_in_just_before_the_end_is_done),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
