@@ -220,14 +220,25 @@ static int write_over(struct pidfiles *known, const struct walk *file, int64_t p
     return result;
 }
 
-/* What is there is left alone, but for the name of a process that is gone.  A file of the
- * user's own, under this name alone, is then written over: a thousand new ones in the
- * place of old ones cost some file systems more than what they are for. */
+/* Whether a file that names `old` was there before `pid` began: old is gone, or began before it.
+ * Else pid, or a child of its, has written the file. */
+static bool is_stale(int64_t old, int64_t pid)
+{
+    struct procfs_stat of_old, of_pid;
+    struct err why;
+
+    if (procfs_stat((pid_t)old, &of_old, &why))
+        return why.code == ERR_NOT_FOUND;
+    return !procfs_stat((pid_t)pid, &of_pid, &why) && of_old.start_ticks < of_pid.start_ticks;
+}
+
+/* What is there is left alone, but for a pid that is stale: commands like kill $(cat FILE) would
+ * go to a stranger.  A file of the user's own, under this name alone, is then written over: a
+ * thousand new ones in the place of old ones cost some file systems more than what they are for. */
 static int replace(struct pidfiles *known, const struct walk *folder, struct walk *file,
                    const char *path, const char *name, uid_t uid, int64_t pid, bool *ret_is_written,
                    struct err *err)
 {
-    struct procfs_stat st;
     struct err why;
     int64_t old;
 
@@ -238,7 +249,7 @@ static int replace(struct pidfiles *known, const struct walk *folder, struct wal
         *err = why;
         return -1;
     }
-    if (!procfs_stat((pid_t)old, &st, &why) || why.code != ERR_NOT_FOUND)
+    if (!is_stale(old, pid))
         return err_set(err, ERR_CONFLICT, "pid file %s is there already", folder->shown);
     if (file->at_stat.st_uid == uid && file->at_stat.st_nlink == 1) {
         *ret_is_written = true;

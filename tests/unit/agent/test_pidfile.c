@@ -255,6 +255,33 @@ static void only_the_pid_of_one_that_is_gone_gives_way(void **state)
     assert_int_equal(pidfile_write(NULL, "/", 0, 0, 4711, &err), -1);
 }
 
+/* As after a reboot, when a number in an old file is somebody else's by now. */
+static void the_pid_of_one_that_began_before_gives_way(void **state)
+{
+    struct world *w = *state;
+    char *path = strdup(world_text("%s/x.pid", w->dir));
+    struct spawn_result old = world_start(w, w->root, "./victim"), new;
+    struct err err = { 0 };
+
+    for (;;) { /* the kernel's clock for it has steps of 10 ms */
+        new = world_start(w, w->root, "./victim");
+        if (new.id.start_ticks > old.id.start_ticks)
+            break;
+        assert_int_equal(ident_signal(new.pidfd, SIGKILL, &err), 0);
+        world_end(&new);
+    }
+    world_write(path, world_text("%lld\n", (long long)old.id.pid));
+    assert_int_equal(pidfile_write(NULL, path, 0, 0, new.id.pid, &err), 0);
+    assert_string_equal(world_read(path), world_text("%lld\n", (long long)new.id.pid));
+    assert_int_equal(pidfile_write(NULL, path, 0, 0, old.id.pid, &err), -1);
+    assert_int_equal(err.code, ERR_CONFLICT);
+    assert_int_equal(ident_signal(old.pidfd, SIGKILL, &err), 0);
+    assert_int_equal(ident_signal(new.pidfd, SIGKILL, &err), 0);
+    world_end(&old);
+    world_end(&new);
+    free(path);
+}
+
 /* A file that is the user's own is written over; one that has another name besides, or
  * another owner, gives way to a new one and stays as it is. */
 static void only_a_file_of_ones_own_is_written_over(void **state)
@@ -455,6 +482,7 @@ int main(void)
         TEST(what_can_not_be_reached_in_one_step_is_walked_to),
         TEST(a_pid_is_left_only_where_nobody_else_can_meddle),
         TEST(only_the_pid_of_one_that_is_gone_gives_way),
+        TEST(the_pid_of_one_that_began_before_gives_way),
         TEST(only_a_file_of_ones_own_is_written_over),
         TEST(a_pid_that_can_not_be_written_leaves_nothing),
     };
