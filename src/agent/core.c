@@ -497,6 +497,8 @@ static void start_kept(struct kept *k, bool same_boot)
         op->mark = book_command(op);
         TAILQ_INSERT_TAIL(&k->core->waiting, op, waiting);
     }
+    if (k->ident.pid && !k->run.pid && TAILQ_EMPTY(&k->ops))
+        k->is_unseen = false; /* when it ends, some day, there is nobody to search for */
     if (k->run.pid)
         keep_resume(k); /* its record stays until it is done */
     op_begin_next(k);

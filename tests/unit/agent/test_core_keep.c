@@ -293,6 +293,8 @@ static void what_an_agent_before_us_left_is_searched_for_when_it_is_looked_for_f
     core_on_exit(rig.core, (struct core_ident){ rig_proc("p")->pid, 1 }, 1, rig.now_ms);
     assert_true(rig.is_doubtful); /* at once */
     rig_pass(6000);
+    rig_operate(PROC_OP_KILL, "p");
+    rig_settle();
     rig_crash(true);
     rig_pass(600 * 1000);
     rig_operate(PROC_OP_QUERY, "p");
@@ -300,6 +302,18 @@ static void what_an_agent_before_us_left_is_searched_for_when_it_is_looked_for_f
     assert_true(rig.is_doubtful); /* for the first time */
     rig_operate(PROC_OP_QUERY, "p");
     rig_settle();
+    assert_false(rig.is_doubtful);
+}
+
+/* Another of the same program must not be taken for its successor, and be stopped in its place. */
+static void nobody_is_searched_for_when_one_ends_whom_the_journal_knew(void **state)
+{
+    (void)state;
+    start("p", PROC_RESIDENT, 4);
+    rig_crash(true);
+    rig_pass(61 * 1000);
+    rig.is_doubtful = true;
+    core_on_exit(rig.core, (struct core_ident){ rig_proc("p")->pid, 1 }, 1, rig.now_ms);
     assert_false(rig.is_doubtful);
 }
 
@@ -626,6 +640,7 @@ int main(void)
         RIG_TEST(a_host_that_was_started_anew_pulls_up_what_is_hosted),
         RIG_TEST(tries_of_before_the_host_was_started_anew_do_not_count),
         RIG_TEST(what_an_agent_before_us_left_is_searched_for_when_it_is_looked_for_first),
+        RIG_TEST(nobody_is_searched_for_when_one_ends_whom_the_journal_knew),
         RIG_TEST(a_command_that_may_have_begun_is_searched_for_however_late),
         cmocka_unit_test(a_clock_that_jumps_changes_nothing),
         cmocka_unit_test(one_that_runs_once_is_judged_by_its_exit_code),
