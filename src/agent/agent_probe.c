@@ -98,7 +98,8 @@ static void leave_pid_file(struct agent *a, const struct act *act, const struct 
     struct err err;
 
     if (!*act->identity.pid_path ||
-        !pidfile_write(a->pidfiles, act->identity.pid_path, user->uid, user->gid, pid, &err))
+        !pidfile_write(a->pidfiles, act->identity.pid_path, user->uid, user->gid, pid,
+                       act->look.self.start_ticks, &err))
         return;
     LOG(a->log, err.code == ERR_CONFLICT ? LOG_DEBUG : LOG_INFO, "no pid file was written",
         log_str("process", act->look.name), log_err(&err));

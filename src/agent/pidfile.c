@@ -220,24 +220,24 @@ static int write_over(struct pidfiles *known, const struct walk *file, int64_t p
     return result;
 }
 
-/* Whether a file that names `old` was there before `pid` began: old is gone, or began before it.
- * Else pid, or a child of its, has written the file. */
-static bool is_stale(int64_t old, int64_t pid)
+/* Whether a file that names `pid` was there before the start: then that is gone, or began before
+ * it.  Else whoever was started has written the file, or a child of its. */
+static bool is_stale(int64_t pid, int64_t since_ticks)
 {
-    struct procfs_stat of_old, of_pid;
+    struct procfs_stat st;
     struct err why;
 
-    if (procfs_stat((pid_t)old, &of_old, &why))
+    if (procfs_stat((pid_t)pid, &st, &why))
         return why.code == ERR_NOT_FOUND;
-    return !procfs_stat((pid_t)pid, &of_pid, &why) && of_old.start_ticks < of_pid.start_ticks;
+    return st.start_ticks < since_ticks;
 }
 
 /* What is there is left alone, but for a pid that is stale: commands like kill $(cat FILE) would
  * go to a stranger.  A file of the user's own, under this name alone, is then written over: a
  * thousand new ones in the place of old ones cost some file systems more than what they are for. */
 static int replace(struct pidfiles *known, const struct walk *folder, struct walk *file,
-                   const char *path, const char *name, uid_t uid, int64_t pid, bool *ret_is_written,
-                   struct err *err)
+                   const char *path, const char *name, uid_t uid, int64_t pid, int64_t since_ticks,
+                   bool *ret_is_written, struct err *err)
 {
     struct err why;
     int64_t old;
@@ -249,7 +249,7 @@ static int replace(struct pidfiles *known, const struct walk *folder, struct wal
         *err = why;
         return -1;
     }
-    if (!is_stale(old, pid))
+    if (!is_stale(old, since_ticks))
         return err_set(err, ERR_CONFLICT, "pid file %s is there already", folder->shown);
     if (file->at_stat.st_uid == uid && file->at_stat.st_nlink == 1) {
         *ret_is_written = true;
@@ -280,7 +280,7 @@ static int create(struct pidfiles *known, const struct walk *w, const char *name
 }
 
 int pidfile_write(struct pidfiles *known, const char *path, uid_t uid, gid_t gid, int64_t pid,
-                  struct err *err)
+                  int64_t since_ticks, struct err *err)
 {
     struct walk w = { .what = "pid file", .at = -1 }, file = w;
     const char *slash = strrchr(path, '/');
@@ -296,7 +296,8 @@ int pidfile_write(struct pidfiles *known, const char *path, uid_t uid, gid_t gid
     if (!result)
         result = check_folder(&w, uid, err);
     if (!result)
-        result = replace(known, &w, &file, path, slash + 1, uid, pid, &is_written, err);
+        result =
+            replace(known, &w, &file, path, slash + 1, uid, pid, since_ticks, &is_written, err);
     if (!result && !is_written)
         result = create(known, &w, slash + 1, uid, gid, pid, err);
     sys_close(file.at);

@@ -29,10 +29,10 @@ int pidfile_read(const struct pidfiles *known, const char *path, uid_t uid, int6
 
 /* Leaves the pid of a process that writes no file itself, in a file of the user's own.
  * ERR_CONFLICT if there is one already, unless it names a process that is gone or began before
- * this one; ERR_DENIED if the folder is neither root's nor the user's, or others can write there
- * what they like. */
+ * since_ticks, when this one's start began; ERR_DENIED if the folder is neither root's nor the
+ * user's, or others can write there what they like. */
 int pidfile_write(struct pidfiles *known, const char *path, uid_t uid, gid_t gid, int64_t pid,
-                  struct err *err);
+                  int64_t since_ticks, struct err *err);
 
 /* The first number in the text; above 1, and none that a pid can not be.  The text
  * of an error continues "pid file /x/y.pid ". */

@@ -216,6 +216,18 @@ def test_lies_in_a_pid_file_harm_nobody_and_hold_up_nothing(holdfast, open_folde
     assert wrong == [] and agent.program.process.poll() is None
 
 
+def test_an_old_pid_file_gives_way_when_the_process_is_started(holdfast, open_folder, strangers):
+    """Of commands like kill $(cat FILE) the stranger must not hear."""
+    home = Installation(holdfast, open_folder)
+    home.add_agent()
+    m, stranger = Member(open_folder / "m", user=USER), strangers.add("other-name", user=USER)
+    m.pid_file.write_text(f"{stranger}\n", encoding="ascii")
+    shutil.chown(m.pid_file, USER)
+    do(home, m, START)
+    assert int(m.pid_file.read_text(encoding="ascii")) == m.wait_pid() == query(home, m)
+    assert strangers.are_well()
+
+
 @pytest.mark.parametrize("kind", ["one", "self-parent", "empty", "huge", "binary", "4194304"])
 def test_a_daemon_that_writes_nonsense_is_answered_with_what_was_found(holdfast, open_folder, kind):
     home = Installation(holdfast, open_folder)

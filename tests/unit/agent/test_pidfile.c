@@ -218,7 +218,7 @@ static void a_pid_is_left_only_where_nobody_else_can_meddle(void **state)
         assert_int_equal(mkdir(folder, 0755), 0);
         assert_int_equal(chmod(folder, cases[i].mode), 0);
         assert_int_equal(chown(folder, cases[i].owner, 0), 0);
-        if (pidfile_write(NULL, path, w->nobody->uid, w->nobody->gid, 4711, &err)) {
+        if (pidfile_write(NULL, path, w->nobody->uid, w->nobody->gid, 4711, 0, &err)) {
             if (err.code != cases[i].code)
                 fail_msg("%s: %s", path, err.text);
             assert_int_equal(stat(path, &st), -1);
@@ -240,19 +240,19 @@ static void only_the_pid_of_one_that_is_gone_gives_way(void **state)
     struct err err = { 0 };
 
     world_write(path, world_text("%lld\n", (long long)r.id.pid));
-    assert_int_equal(pidfile_write(NULL, path, 0, 0, 4711, &err), -1);
+    assert_int_equal(pidfile_write(NULL, path, 0, 0, 4711, 0, &err), -1);
     assert_int_equal(err.code, ERR_CONFLICT);
     assert_int_equal(ident_signal(r.pidfd, SIGKILL, &err), 0);
     assert_int_equal(world_end(&r).kind, END_SIGNAL);
-    assert_int_equal(pidfile_write(NULL, path, 0, 0, 4711, &err), 0);
+    assert_int_equal(pidfile_write(NULL, path, 0, 0, 4711, 0, &err), 0);
     assert_string_equal(world_read(path), "4711\n");
     world_write(path, "words\n"); /* whatever that is, it is not ours */
-    assert_int_equal(pidfile_write(NULL, path, 0, 0, 4711, &err), -1);
+    assert_int_equal(pidfile_write(NULL, path, 0, 0, 4711, 0, &err), -1);
     assert_string_equal(world_read(path), "words\n");
     assert_int_equal(symlink("/etc/passwd", link), 0);
-    assert_int_equal(pidfile_write(NULL, link, 0, 0, 4711, &err), -1);
-    assert_int_equal(pidfile_write(NULL, "relative.pid", 0, 0, 4711, &err), -1);
-    assert_int_equal(pidfile_write(NULL, "/", 0, 0, 4711, &err), -1);
+    assert_int_equal(pidfile_write(NULL, link, 0, 0, 4711, 0, &err), -1);
+    assert_int_equal(pidfile_write(NULL, "relative.pid", 0, 0, 4711, 0, &err), -1);
+    assert_int_equal(pidfile_write(NULL, "/", 0, 0, 4711, 0, &err), -1);
 }
 
 /* As after a reboot, when a number in an old file is somebody else's by now. */
@@ -271,9 +271,9 @@ static void the_pid_of_one_that_began_before_gives_way(void **state)
         world_end(&new);
     }
     world_write(path, world_text("%lld\n", (long long)old.id.pid));
-    assert_int_equal(pidfile_write(NULL, path, 0, 0, new.id.pid, &err), 0);
+    assert_int_equal(pidfile_write(NULL, path, 0, 0, new.id.pid, new.id.start_ticks, &err), 0);
     assert_string_equal(world_read(path), world_text("%lld\n", (long long)new.id.pid));
-    assert_int_equal(pidfile_write(NULL, path, 0, 0, old.id.pid, &err), -1);
+    assert_int_equal(pidfile_write(NULL, path, 0, 0, old.id.pid, old.id.start_ticks, &err), -1);
     assert_int_equal(err.code, ERR_CONFLICT);
     assert_int_equal(ident_signal(old.pidfd, SIGKILL, &err), 0);
     assert_int_equal(ident_signal(new.pidfd, SIGKILL, &err), 0);
@@ -312,7 +312,7 @@ static void only_a_file_of_ones_own_is_written_over(void **state)
         if (cases[i].has_link)
             assert_int_equal(link(path, other), 0);
         assert_int_equal(stat(path, &before), 0);
-        assert_int_equal(pidfile_write(NULL, path, cases[i].user, cases[i].user, 42, &err), 0);
+        assert_int_equal(pidfile_write(NULL, path, cases[i].user, cases[i].user, 42, 0, &err), 0);
         assert_int_equal(stat(path, &after), 0);
         assert_string_equal(world_read(path), "42\n");
         assert_int_equal(after.st_uid, cases[i].user);
@@ -335,7 +335,7 @@ static void a_pid_that_can_not_be_written_leaves_nothing(void **state)
 
     for (nth = 1;; nth++) {
         sys_fault("any", nth, ENOSPC);
-        if (!pidfile_write(NULL, path, 0, 0, 4711, &err))
+        if (!pidfile_write(NULL, path, 0, 0, 4711, 0, &err))
             break;
         sys_fault("any", 0, 0);
         assert_int_equal(stat(path, &st), -1);
@@ -390,7 +390,7 @@ static void a_file_of_ours_is_read_when_somebody_has_changed_it(void **state)
     assert_int_equal(world_end(&r).kind, END_SIGNAL);
     snprintf(path, sizeof(path), "%s/x.pid", w->dir);
     for (size_t i = 0; i < 2 * ARRAY_LEN(changes); i++) { /* in new ones, and in old ones */
-        assert_int_equal(pidfile_write(known, path, 0, 0, gone, &err), 0);
+        assert_int_equal(pidfile_write(known, path, 0, 0, gone, 0, &err), 0);
         sys_fault("read", 1, EIO);
         assert_int_equal(pidfile_read(known, path, 0, &pid, &err), 0);
         assert_int_equal(pid, gone);
@@ -418,7 +418,7 @@ static void what_can_not_be_remembered_is_written_all_the_same(void **state)
         const char *path = world_text("%s/%s.pid", w->dir, calls[i]);
 
         sys_fault(calls[i], 1, EPERM);
-        assert_int_equal(pidfile_write(known, path, 0, 0, 4711, &err), 0);
+        assert_int_equal(pidfile_write(known, path, 0, 0, 4711, 0, &err), 0);
         assert_true(sys_fault_hit());
         sys_fault("read", 1, EIO); /* it has to be read */
         assert_int_equal(pidfile_read(known, path, 0, &pid, &err), -1);
@@ -439,7 +439,7 @@ static void many_files_of_ours_are_told_apart(void **state)
 
     for (int i = 0; i < FILES; i++)
         assert_int_equal(
-            pidfile_write(known, world_text("%s/%d.pid", w->dir, i), 0, 0, 2 + i, &err), 0);
+            pidfile_write(known, world_text("%s/%d.pid", w->dir, i), 0, 0, 2 + i, 0, &err), 0);
     for (int i = 0; i < FILES; i++) {
         assert_int_equal(pidfile_read(known, world_text("%s/%d.pid", w->dir, i), 0, &pid, &err), 0);
         assert_int_equal(pid, 2 + i);
