@@ -107,10 +107,11 @@ void cause_on_exit(struct kept *k, struct core_ident ident, int status)
     set_text(&cause->output, NULL, 0);
 }
 
+/* What is there by now was said since it ended, by a command that failed: that is later. */
 void cause_on_said(struct kept *k, const char *output, bool oom)
 {
     k->cause.exit_oom = oom;
-    if (output && *output)
+    if (output && *output && !k->cause.output)
         cause_set_last(&k->cause.output, output);
 }
 

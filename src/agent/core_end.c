@@ -308,15 +308,20 @@ static const char *late_advice(const struct op *op)
     return "; a process that is to stay needs auto_type 1 (Job's type 1)";
 }
 
+/* A start or restart is told what was found, as at the post-check. */
+static const char *late_reason(struct op *op)
+{
+    return arena_printf(&op->arena, "the command ran longer than %lld s and was ended%s%s%s",
+                        (long long)proc_policy_of(&op->command.spec).op_timeout_s,
+                        op->found ? ": " : "", op->found ? op->found : "", late_advice(op));
+}
+
 /* For those who ask why: how its command ended, and what that had said. */
 void op_fail_command(struct op *op, int status, const char *output)
 {
-    long long limit_s = (long long)proc_policy_of(&op->command.spec).op_timeout_s;
-
     op->said = arena_strdup(&op->arena, output);
     if (op->is_late) {
-        op->reason = arena_printf(&op->arena, "the command ran longer than %lld s and was ended%s",
-                                  limit_s, late_advice(op));
+        op->reason = late_reason(op);
         op_end(op, CODE_TIMEOUT, "%s; its output: [%s]", op->reason, output);
         return;
     }

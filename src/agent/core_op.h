@@ -68,6 +68,7 @@ struct op {
     struct core_ident seen;               /* by a peek; should that end, it was a launcher, or */
     struct proc_cause before;             /* the process: how it had ended before that */
     bool has_before;
+    const char *found; /* what its command is instead of the process; on the heap, NULL: unknown */
     const char *reason, *said; /* of a failure, for the explanation: how; what its command said */
     struct message_result result;
 };

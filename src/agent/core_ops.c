@@ -263,12 +263,23 @@ static bool looks_again(struct op *op)
     return true;
 }
 
+/* Should its command run until it is ended, that is why: it was not the process.  Of one that
+ * is being ended nothing more is learned. */
+static void note_instead(struct op *op, const struct core_probe *probe)
+{
+    bool is_of_run = op->phase == PHASE_RUN || op->phase == PHASE_SELF;
+
+    if (is_of_run && !op->is_late && !ready_asks_file(op))
+        cause_set_text(&op->found, probe->found == FOUND_IT ? NULL : probe->why);
+}
+
 void op_on_probe(struct op *op, const struct core_probe *probe)
 {
     bool runs = probe->found == FOUND_IT;
 
     if (probe->question && probe->question != op->questions)
         return; /* late: it is about something else by now */
+    note_instead(op, probe);
     if (ready_on_probe(op, probe))
         return;
     if (op->phase == PHASE_LOOK) {
@@ -414,6 +425,7 @@ void op_free(struct op *op)
     map_del(&op->core->by_id, (const char *)&op->id, sizeof(op->id));
     if (*op->command.task)
         map_del_str(&op->core->commands, op->key);
+    cause_set_text(&op->found, NULL);
     arena_free(&op->arena);
     pool_put(&op->core->ops, op);
 }

@@ -273,6 +273,11 @@ static void on_self(struct op *op, const struct core_probe *probe)
         go_on(op, PHASE_RUN, probe);
 }
 
+bool ready_asks_file(const struct op *op)
+{
+    return op->ready && op->ready->file_question == op->questions;
+}
+
 bool ready_on_probe(struct op *op, const struct core_probe *probe)
 {
     struct ready *r = op->ready;
@@ -283,7 +288,7 @@ bool ready_on_probe(struct op *op, const struct core_probe *probe)
         on_check(op, probe);
     } else if (op->phase == PHASE_SELF) {
         on_self(op, probe);
-    } else if (is_open_phase(op) && r->file_question == op->questions) {
+    } else if (is_open_phase(op) && ready_asks_file(op)) {
         r->file_question = 0;
         if (probe->found == FOUND_IT)
             op_succeed(op, probe->ident);

@@ -24,6 +24,8 @@ void ready_end(struct op *op);    /* it is over */
 bool ready_is_self(const struct op *op);    /* its command is the process, which has no time-out */
 bool ready_is_missing(const struct op *op); /* it is waited for, and not ready yet */
 
+/* The last question was whether the pid file names it, not who it is. */
+bool ready_asks_file(const struct op *op);
 /* Whether the answer is about this. */
 bool ready_on_probe(struct op *op, const struct core_probe *probe);
 void ready_on_exit(struct op *op); /* of the process */

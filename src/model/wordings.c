@@ -243,6 +243,8 @@ const struct wording wordings[] = {
     { { "the command ran longer than {0} s and was ended; a process that is to stay needs auto_type 1 (Job's type 1); its output: [{1}]", "命令执行超过 {0} 秒，已被终止；常驻进程须将 auto_type（Job 为 type）设为 1；其输出：[{1}]" } },
     { { "the command ran longer than {0} s and was ended; a process that is to stay needs auto_type 1 (Job's type 1)", "命令执行超过 {0} 秒，已被终止；常驻进程须将 auto_type（Job 为 type）设为 1" } },
     { { "the command ran longer than {0} s and was ended; its output: [{1}]", "命令执行超过 {0} 秒，已被终止；其输出：[{1}]" } },
+    { { "the command ran longer than {0} s and was ended: {1}; its output: [{2}]", "命令执行超过 {0} 秒，已被终止：<1>；其输出：[{2}]" } },
+    { { "the command ran longer than {0} s and was ended: {1}", "命令执行超过 {0} 秒，已被终止：<1>" } },
     { { "the command ran longer than {0} s and was ended", "命令执行超过 {0} 秒，已被终止" } },
     { { "the command ran longer than {0} s and can not be ended", "命令执行超过 {0} 秒，且无法终止" } },
     { { "the command was ended by signal {0}", "命令被信号 {0} 终止" } },

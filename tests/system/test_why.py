@@ -122,6 +122,30 @@ def test_of_a_start_that_met_another_process_it_is_told_what_was_found(world):
     assert "启动失败" in zh and "holdfast-server" in zh and "未运行" in zh
 
 
+def test_of_a_start_by_another_name_it_is_told_what_was_found(world):
+    world.daemon.script("start.sh", "echo listening\nexec sleep 60")
+    result = world.do(0, code=822, op_timeout=3)
+    late = "the command ran longer than 3 s and was ended: the command names "
+    found = "whose exe is sleep, expected proc-test"
+    assert result["error_msg"].startswith(late) and result["error_msg"].endswith(f"{found}; its output: [listening\n]")
+    told = facts(world.wait_why("start failed", "the failure is told").out)
+    assert late in told["why"] and found in told["why"] and told["last output"] == "| listening"
+    zh = world.why("--lang", "zh").out
+    assert "命令执行超过 3 秒，已被终止：命令 指向 " in zh and "其程序是 sleep，应为 proc-test" in zh
+
+
+def test_what_the_first_failed_restart_said_is_the_last_output(world):
+    world.daemon.script("start.sh", "echo all is well\nexec ./proc-test --life-ms 120000")
+    world.do(0, start_retries=1)
+    pid = world.daemon.wait_pid()
+    (world.daemon.folder / "start.sh").rename(world.daemon.folder / "moved.sh")
+    os.kill(pid, signal.SIGKILL)
+    world.wait_why("given up after", "it is given up")
+    told = facts(world.why().out)  # the last words of the one that died are read a little later
+    assert "exit code 127" in told["last failure"] and "start.sh" in told["last output"], told
+    assert "all is well" not in told["last output"]
+
+
 def test_one_that_ran_once_and_has_finished_is_no_trouble(world):
     world.daemon.script("start.sh", "echo backup done")
     world.do(0, auto_type=2)

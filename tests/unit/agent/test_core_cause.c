@@ -162,6 +162,101 @@ static void what_was_found_instead_is_said(void **state)
         "not alive at the post-check: pid file /srv/pid names 12, which is java, not d");
 }
 
+#define LATE "the command ran longer than 60 s and was ended"
+#define WEB  "the command names 12 whose exe is web, expected d"
+
+/* It may be the process itself, by another name: that is to be seen. */
+static void what_a_command_was_that_took_too_long_is_said(void **state)
+{
+    static const struct {
+        int64_t op;
+        const char *before, *after; /* what is found at first, and later */
+        const char *failed_text;
+    } cases[] = {
+        { PROC_OP_START, WEB, WEB, LATE ": " WEB },
+        { PROC_OP_START, "the command: it was too quick", WEB, LATE ": " WEB },
+        { PROC_OP_RESTART, WEB, WEB, LATE ": " WEB },
+        { PROC_OP_START, WEB, "", LATE },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig_proc *p;
+        int64_t item;
+
+        rig_set_up(state);
+        p = rig_proc("p");
+        p->hangs = true;
+        p->output = "listening";
+        p->elsewhere = cases[i].before;
+        item = rig_operate(cases[i].op, "p");
+        rig_pass(30 * 1000);
+        p->elsewhere = cases[i].after;
+        rig_pass(31 * 1000);
+        assert_int_equal(rig_code(item), CODE_TIMEOUT);
+        assert_string_equal(rig_cause("p")->failed_text, cases[i].failed_text);
+        assert_int_equal(
+            strncmp(rig_result(item)->text, cases[i].failed_text, strlen(cases[i].failed_text)), 0);
+        assert_string_equal(rig_result(item)->text + strlen(cases[i].failed_text),
+                            "; its output: [listening]");
+        rig_tear_down(state);
+    }
+}
+
+/* An answer that comes when the command is being ended is about one that we ended. */
+static void what_is_found_of_a_command_that_is_being_ended_is_no_reason(void **state)
+{
+    struct rig_proc *p = rig_proc("p");
+
+    (void)state;
+    p->hangs = true;
+    p->elsewhere = WEB;
+    rig_operate(PROC_OP_START, "p");
+    rig_pass(58500);
+    rig.is_blind = true;
+    rig_pass(2000);
+    p->elsewhere = "it has ended";
+    rig.is_blind = false;
+    rig_settle();
+    assert_string_equal(rig_cause("p")->failed_text, LATE ": " WEB);
+}
+
+/* Reading the last words takes a while, in which the first restart may have failed. */
+static void what_a_failed_restart_said_is_later_than_last_words(void **state)
+{
+    struct rig_proc *p = rig_proc("p");
+    struct core_ident ident;
+
+    (void)state;
+    start_ok("p");
+    ident = (struct core_ident){ p->pid, 1 };
+    p->status = 127;
+    p->output = "sh: 1: ./web: not found\n";
+    rig_die(p, CORE_SIGNALED + SIGKILL);
+    rig_settle();
+    assert_int_equal(rig_cause("p")->failed_code, CODE_COMMAND);
+    core_on_said(rig.core, ident, "listening\n", true, rig.now_ms);
+    core_tell_now(rig.core);
+    assert_string_equal(rig_cause("p")->output, "sh: 1: ./web: not found");
+    assert_true(rig_cause("p")->exit_oom);
+}
+
+/* It had nothing to say: what was said last is what the process had said. */
+static void last_words_stay_where_a_failed_restart_said_nothing(void **state)
+{
+    struct rig_proc *p = rig_proc("p");
+    struct core_ident ident;
+
+    (void)state;
+    start_ok("p");
+    ident = (struct core_ident){ p->pid, 1 };
+    p->status = 1;
+    rig_die(p, 1);
+    rig_settle();
+    core_on_said(rig.core, ident, "listening\n", false, rig.now_ms);
+    core_tell_now(rig.core);
+    assert_string_equal(rig_cause("p")->output, "listening");
+}
+
 static void tries_are_counted_and_the_next_is_announced(void **state)
 {
     const struct proc_cause *c;
@@ -330,6 +425,10 @@ int main(void)
         RIG_TEST(a_failed_start_of_something_unknown_leaves_a_trace),
         RIG_TEST(what_makes_no_sense_leaves_no_trace),
         RIG_TEST(what_was_found_instead_is_said),
+        cmocka_unit_test(what_a_command_was_that_took_too_long_is_said),
+        RIG_TEST(what_is_found_of_a_command_that_is_being_ended_is_no_reason),
+        RIG_TEST(what_a_failed_restart_said_is_later_than_last_words),
+        RIG_TEST(last_words_stay_where_a_failed_restart_said_nothing),
         RIG_TEST(tries_are_counted_and_the_next_is_announced),
         RIG_TEST(what_takes_its_time_is_seen_at_work),
         RIG_TEST(since_when_it_runs_or_not),

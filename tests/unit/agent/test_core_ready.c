@@ -262,6 +262,31 @@ static void a_command_that_is_not_the_process_has_op_timeout(void **state)
     assert_int_equal(rig_code(m.item), CODE_TIMEOUT);
 }
 
+/* A pid file is written by the process: that there is none says less than what its command is. */
+static void of_a_command_that_is_not_the_process_it_is_told_what_it_is(void **state)
+{
+    struct message_command m = command(PROC_OP_START, READY_PID_FILE);
+    struct rig_proc *p = rig_proc("p");
+
+    (void)state;
+    m.spec.extra.ready.timeout_s = 200;
+    p->hangs = true;
+    begin(&m);
+    for (int i = 0; i < 60000 / RIG_STEP_MS; i++) {
+        rig.is_blind = true; /* so that here is answered what is asked */
+        rig_pass(RIG_STEP_MS);
+        rig.is_blind = false;
+        while (rig.n_asks) {
+            p->elsewhere = rig.asks[0].by_pid_file ? "there is no file" : "it is another";
+            rig_answer();
+        }
+    }
+    rig_settle();
+    assert_int_equal(rig_code(m.item), CODE_TIMEOUT);
+    assert_string_equal(rig_cause("p")->failed_text,
+                        "the command ran longer than 60 s and was ended: it is another");
+}
+
 /* ---- it ends */
 
 static void one_that_dies_fails_at_once(void **state)
@@ -480,6 +505,7 @@ int main(void)
         RIG_TEST(the_time_is_op_timeout_if_nothing_is_said),
         RIG_TEST(a_command_that_is_the_process_has_all_the_time_to_be_ready),
         RIG_TEST(a_command_that_is_not_the_process_has_op_timeout),
+        RIG_TEST(of_a_command_that_is_not_the_process_it_is_told_what_it_is),
         RIG_TEST(one_that_dies_fails_at_once),
         RIG_TEST(one_that_ends_well_may_have_been_a_launcher),
         RIG_TEST(one_that_ends_well_and_was_none_fails_soon),

@@ -15,10 +15,12 @@ enum { U = PROC_UNREGISTERED, R = PROC_RUNNING, S = PROC_STOPPED };
 #define ALIVE     "failed, for post-check status alive, please refer to agent log for details"
 #define SCRIPT    "Script exit code non-zero. Error msessage: [said]"
 #define LATE      "the command ran longer than 60 s and was ended; its output: [said]"
-#define NOBODY    "user ghost: there is no such user"
-#define FOLDER    "/srv: No such file or directory"
-#define RUNS      "process (p) is already running with pid "
-#define RUNS_NOT  "process (p) is not running: there is no pid file"
+#define LATE_UP                                                                                    \
+    "the command ran longer than 60 s and was ended: there is no pid file; its output: [said]"
+#define NOBODY   "user ghost: there is no such user"
+#define FOLDER   "/srv: No such file or directory"
+#define RUNS     "process (p) is already running with pid "
+#define RUNS_NOT "process (p) is not running: there is no pid file"
 
 struct row {
     int64_t op;
@@ -37,13 +39,13 @@ static const struct row rows[] = {
     /* op              by     runs   hosted does     code              text                      then: hosted wanted runs */
     { PROC_OP_START,   CMD,   false, false, WORKS,   CODE_OK,          "success",                       true,  R, true },
     { PROC_OP_START,   CMD,   false, false, FAILS,   CODE_COMMAND,     SCRIPT,                          false, U, false },
-    { PROC_OP_START,   CMD,   false, false, HANGS,   CODE_TIMEOUT,     LATE,                            false, U, false },
+    { PROC_OP_START,   CMD,   false, false, HANGS,   CODE_TIMEOUT,     LATE_UP,                         false, U, false },
     { PROC_OP_START,   CMD,   false, false, IDLE,    CODE_CHECK,       "start process (p) " NOT_ALIVE,  false, U, false },
     { PROC_OP_START,   CMD,   false, false, NO_USER, CODE_USER,        NOBODY,                          false, U, false },
     { PROC_OP_START,   CMD,   false, false, NO_DIR,  CODE_COMMAND,     FOLDER,                          false, U, false },
     { PROC_OP_START,   CMD,   false, true,  WORKS,   CODE_OK,          "success",                       true,  R, true },
     { PROC_OP_START,   CMD,   false, true,  FAILS,   CODE_COMMAND,     SCRIPT,                          true,  R, false },
-    { PROC_OP_START,   CMD,   false, true,  HANGS,   CODE_TIMEOUT,     LATE,                            true,  R, false },
+    { PROC_OP_START,   CMD,   false, true,  HANGS,   CODE_TIMEOUT,     LATE_UP,                         true,  R, false },
     { PROC_OP_START,   CMD,   false, true,  IDLE,    CODE_CHECK,       "start process (p) " NOT_ALIVE,  true,  R, false },
     { PROC_OP_START,   CMD,   false, true,  NO_USER, CODE_USER,        NOBODY,                          true,  R, false },
     { PROC_OP_START,   CMD,   false, true,  NO_DIR,  CODE_COMMAND,     FOLDER,                          true,  R, false },
@@ -88,14 +90,14 @@ static const struct row rows[] = {
 
     { PROC_OP_RESTART, CMD,   true,  false, WORKS,   CODE_OK,          "success",                       true,  R, true },
     { PROC_OP_RESTART, CMD,   true,  false, FAILS,   CODE_COMMAND,     SCRIPT,                          false, U, true },
-    { PROC_OP_RESTART, CMD,   true,  false, HANGS,   CODE_TIMEOUT,     LATE,                            false, U, true },
+    { PROC_OP_RESTART, CMD,   true,  false, HANGS,   CODE_TIMEOUT,     LATE_UP,                         false, U, true },
     { PROC_OP_RESTART, CMD,   true,  false, IDLE,    CODE_OK,          "success",                       true,  R, true },
     { PROC_OP_RESTART, CMD,   true,  true,  WORKS,   CODE_OK,          "success",                       true,  R, true },
     { PROC_OP_RESTART, CMD,   true,  true,  FAILS,   CODE_COMMAND,     SCRIPT,                          true,  R, true },
     { PROC_OP_RESTART, CMD,   true,  true,  NO_USER, CODE_USER,        NOBODY,                          true,  R, true },
     { PROC_OP_RESTART, CMD,   false, false, WORKS,   CODE_OK,          "success",                       true,  R, true },
     { PROC_OP_RESTART, CMD,   false, false, FAILS,   CODE_COMMAND,     SCRIPT,                          false, U, false },
-    { PROC_OP_RESTART, CMD,   false, false, HANGS,   CODE_TIMEOUT,     LATE,                            false, U, false },
+    { PROC_OP_RESTART, CMD,   false, false, HANGS,   CODE_TIMEOUT,     LATE_UP,                         false, U, false },
     { PROC_OP_RESTART, CMD,   false, false, IDLE,    CODE_CHECK,       "restart process (p) " NOT_ALIVE, false, U, false },
     { PROC_OP_RESTART, CMD,   false, true,  IDLE,    CODE_CHECK,       "restart process (p) " NOT_ALIVE, true, R, false },
     { PROC_OP_RESTART, CMD,   false, false, NO_DIR,  CODE_COMMAND,     FOLDER,                          false, U, false },
