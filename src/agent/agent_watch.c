@@ -14,6 +14,10 @@
 
 enum { LOOK_MS = 900 }; /* a little less than agent_retry() waits */
 
+/* How long the parent of one that has ended may take to reap it.  Init does so at once; one
+ * that never does must not keep us from what is to be done about the end. */
+enum { UNREAPED_MS = 50 };
+
 struct ident watch_ident(const struct agent *a, struct core_ident ident)
 {
     struct ident id = { .pid = ident.pid, .start_ticks = ident.start_ticks };
@@ -142,7 +146,6 @@ static void report_end(struct held *h)
 
 void watch_gone(struct held *h)
 {
-    h->status = CORE_STATUS_UNKNOWN;
     forget_run(h); /* it may have been given to it when it was gone already: hand_adopt() */
     log_end(h);
     report_end(h);
@@ -169,6 +172,36 @@ void watch_bury(struct agent *a)
     }
 }
 
+/* Its descriptor would wake us all the time now. */
+static void detach_ended(struct held *h, int64_t now_ms)
+{
+    h->ended_ms = now_ms;
+    crowd_del(h->agent->crowd, h->pidfd);
+    h->is_attached = false;
+    TAILQ_INSERT_TAIL(&h->agent->unwatched, h, link);
+}
+
+/* Whether its parent may still reap it, so that the kernel tells how it ended: then that is
+ * asked again by watch_retry(), soon at first. */
+static bool is_to_be_asked(struct held *h)
+{
+    struct agent *a = h->agent;
+    int64_t now_ms = loop_now_ms(a->loop), wait_ms;
+
+    if (!a->facilities.has[HAS_PIDFD_INFO])
+        return false;
+    if (h->is_attached)
+        detach_ended(h, now_ms);
+    if (!h->ended_ms || now_ms - h->ended_ms >= UNREAPED_MS)
+        return false;
+    wait_ms = (now_ms - h->ended_ms) / 2 + 1;
+    h->ask_ms = now_ms + wait_ms;
+    if (h->ask_ms > h->ended_ms + UNREAPED_MS)
+        h->ask_ms = h->ended_ms + UNREAPED_MS;
+    agent_settle_in(a, h->ask_ms - now_ms);
+    return true;
+}
+
 static void look_at(struct held *h)
 {
     struct agent *a = h->agent;
@@ -181,7 +214,7 @@ static void look_at(struct held *h)
             log_err(&err));
         end = (struct end){ .kind = END_UNKNOWN };
     }
-    if (end.kind == END_NOT_YET)
+    if (end.kind == END_NOT_YET || (end.is_unreaped && is_to_be_asked(h)))
         return;
     h->status = status_of(&end);
     a->has_dead = true; /* behind this one others may have waited */
@@ -267,13 +300,19 @@ static struct held *new_held(struct agent *a, const struct ident *id, int pidfd)
     return h;
 }
 
-/* Its pid has been given to another, so it has ended, and its own news is on the way. */
+/* Its pid has been given to another, so it has ended, and its own news is on the way; how it
+ * ended can be asked for the last time. */
 static void push_out(struct agent *a, int64_t pid)
 {
     struct held *old = find_pid(a, pid);
+    struct end end = { .kind = END_UNKNOWN };
+    struct err why;
 
     if (!old)
         return;
+    if (old->pidfd >= 0)
+        (void)ident_end(old->pidfd, &end, &why); /* it stays unknown */
+    old->status = status_of(&end);
     detach(old);
     act_new(a, ACT_GONE)->gone = old;
 }
@@ -324,8 +363,28 @@ static bool is_worth_a_look(const struct held *h, bool is_time)
     return is_time || errno != ECHILD;
 }
 
-/* Where nothing wakes us: who has ended?  By pid, for the end of one may change the list. */
-static void look_at_all(struct agent *a, bool is_time)
+static void ask_again(struct held *h)
+{
+    int64_t now_ms = loop_now_ms(h->agent->loop);
+
+    if (h->ask_ms > now_ms)
+        agent_settle_in(h->agent, h->ask_ms - now_ms);
+    else
+        look_at(h);
+}
+
+static void try_again(struct held *h, bool is_time)
+{
+    if (h->ended_ms)
+        ask_again(h);
+    else if (h->pidfd < 0 || h->agent->facilities.has[HAS_PIDFD])
+        open_held(h);
+    else if (is_worth_a_look(h, is_time))
+        look_at(h);
+}
+
+/* By pid, for the end of one may change the list. */
+static void try_all(struct agent *a, bool is_time)
 {
     struct held *h;
     size_t n = 0, i = 0;
@@ -338,41 +397,34 @@ static void look_at_all(struct agent *a, bool is_time)
     pids[i++] = h->pid;
     for (i = 0; i < n; i++) {
         h = find_pid(a, pids[i]);
-        if (h && h->pidfd < 0)
-            open_held(h);
-        else if (h && is_worth_a_look(h, is_time))
-            look_at(h);
+        if (h && !h->is_attached)
+            try_again(h, is_time);
     }
     free(pids);
 }
 
-/* With every settle(), which may come often, but no more than that. */
+/* Where nothing wakes us: who has ended?  With every settle(), which may come often, but no
+ * more than that. */
 static void watch_look(struct agent *a)
 {
     int64_t now_ms = loop_now_ms(a->loop);
     bool is_time = now_ms - a->looked_ms >= LOOK_MS;
 
-    if (TAILQ_EMPTY(&a->unwatched))
-        return;
     if (is_time)
         a->looked_ms = now_ms;
     if (is_time || a->has_dead)
-        look_at_all(a, is_time);
+        try_all(a, is_time);
     agent_retry(a);
 }
 
 void watch_retry(struct agent *a)
 {
-    struct held *h, *next;
-
-    if (!a->facilities.has[HAS_PIDFD]) {
-        watch_look(a);
+    if (TAILQ_EMPTY(&a->unwatched))
         return;
-    }
-    for (h = TAILQ_FIRST(&a->unwatched); h; h = next) {
-        next = TAILQ_NEXT(h, link);
-        open_held(h);
-    }
+    if (a->facilities.has[HAS_PIDFD])
+        try_all(a, true);
+    else
+        watch_look(a);
 }
 
 struct held *watch_adopt(struct agent *a, struct core_ident ident)

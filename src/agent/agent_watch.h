@@ -3,7 +3,10 @@
  * commands, and those that the core watches; a foreground process is both.
  *
  * A pidfd wakes the loop.  Where the kernel has none, each is looked at once a second and
- * when a child has ended (facility.h). */
+ * when a child has ended (facility.h).
+ *
+ * How one ended that is no child of ours (who was found again) is known when its parent has
+ * reaped it, a moment after it woke us.  Until then, but not for long, it is still held. */
 #ifndef AGENT_AGENT_WATCH_H
 #define AGENT_AGENT_WATCH_H
 
@@ -22,6 +25,7 @@ struct held {
     struct ident id;
     int pidfd;                  /* -1: there was no descriptor left; tried again */
     TAILQ_ENTRY(held) link;     /* of those that are not attached, or have ended */
+    int64_t ended_ms, ask_ms;   /* not 0: it has, and how is asked again then */
     bool is_attached;           /* its end wakes the loop */
     bool is_watched, is_killed; /* killed: by us */
     bool wants_output;          /* what the run says is wanted also if it succeeds */
@@ -38,7 +42,7 @@ struct held *watch_find_run(const struct agent *a, uint64_t run);
 void watch_set_run(struct held *h, uint64_t run, const char *output, uint64_t out_from);
 void watch_gone(struct held *h); /* that is detached; reports to the core */
 void watch_free_held(struct held *h);
-void watch_retry(struct agent *a); /* those without a descriptor */
+void watch_retry(struct agent *a); /* those without a descriptor, or without a known end */
 void watch_reap(struct agent *a);
 const struct ident *watch_alive(const struct agent *a, int64_t pid); /* held; NULL: who knows? */
 bool watch_has_ended(const struct agent *a, int64_t pid);            /* a child of ours, just now */

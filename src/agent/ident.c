@@ -49,8 +49,9 @@ static int open_pid(int64_t pid, int *ret_pidfd, struct err *err)
 }
 
 /* A zombie has, one whose first thread alone ended has not, though both are shown in
- * state Z.  A pidfd can never be written to; a folder is always said to. */
-int ident_has_ended(int pidfd, bool *ret, struct err *err)
+ * state Z.  A pidfd can never be written to; a folder is always said to.  Of a folder it is
+ * not known whether somebody has reaped it: then it is said to be. */
+static int see_end(int pidfd, bool *ret, bool *ret_is_reaped, struct err *err)
 {
     struct pollfd p = { .fd = pidfd, .events = POLLIN | POLLOUT };
     int64_t pid;
@@ -61,10 +62,18 @@ int ident_has_ended(int pidfd, bool *ret, struct err *err)
     } while (n < 0 && errno == EINTR);
     if (n < 0)
         return err_sys(err, "poll a pidfd");
+    *ret_is_reaped = (p.revents & (POLLHUP | POLLOUT)) != 0;
     if (p.revents & POLLOUT)
         return folder_has_ended(pidfd, ret, &pid, err);
     *ret = p.revents != 0;
     return 0;
+}
+
+int ident_has_ended(int pidfd, bool *ret, struct err *err)
+{
+    bool is_reaped;
+
+    return see_end(pidfd, ret, &is_reaped, err);
 }
 
 /* The pidfd is opened before the ticks are read.  If the ticks are those of a process
@@ -171,21 +180,30 @@ static struct end end_of_child(const siginfo_t *info)
 static struct end end_of_status(int status)
 {
     if (WIFSIGNALED(status))
-        return (struct end){ END_SIGNAL, WTERMSIG(status), WCOREDUMP(status) };
+        return (struct end){
+            .kind = END_SIGNAL,
+            .code = WTERMSIG(status),
+            .has_core = WCOREDUMP(status),
+        };
     return (struct end){ .kind = END_EXIT, .code = WEXITSTATUS(status) };
 }
 
-/* A kernel that does not know the question leaves the answer unknown. */
+/* A kernel that does not know the question leaves the answer unknown.  One that does has none
+ * before the process was reaped (ENODATA), nor while it is being (ESRCH). */
 static int end_of_other(int pidfd, struct end *ret, struct err *err)
 {
-    bool ended = false;
+    bool ended = false, is_reaped = false;
     int status;
 
-    if (ident_has_ended(pidfd, &ended, err))
+    if (see_end(pidfd, &ended, &is_reaped, err))
         return -1;
     *ret = (struct end){ .kind = ended ? END_UNKNOWN : END_NOT_YET };
-    if (ended && !sys_pidfd_status(pidfd, &status))
+    if (!ended)
+        return 0;
+    if (!sys_pidfd_status(pidfd, &status))
         *ret = end_of_status(status);
+    else
+        ret->is_unreaped = !is_reaped && (errno == ENODATA || errno == ESRCH);
     return 0;
 }
 

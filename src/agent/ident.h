@@ -25,7 +25,7 @@ struct ident {
 
 enum end_kind {
     END_NOT_YET,
-    END_UNKNOWN, /* ended, and the kernel does not say how (or not yet: see ident_end) */
+    END_UNKNOWN, /* ended, and the kernel does not say how (or not yet: is_unreaped) */
     END_EXIT,
     END_SIGNAL,
 };
@@ -34,6 +34,7 @@ struct end {
     enum end_kind kind;
     int code; /* exit code, or signal */
     bool has_core;
+    bool is_unreaped; /* END_UNKNOWN: it can be asked again when its parent has reaped it */
 };
 
 bool ident_equal(const struct ident *a, const struct ident *b);
@@ -62,7 +63,8 @@ int ident_has_ended(int pidfd, bool *ret, struct err *err);
 
 /* How it ended; does not wait.  A child of ours is reaped by this, so its end is
  * told once.  Of others the kernel tells (Linux 6.15) after their parent has reaped
- * them, when the pidfd reports POLLHUP; before that they are END_UNKNOWN. */
+ * them, when the pidfd reports POLLHUP; before that they are END_UNKNOWN, is_unreaped.
+ * A kernel that can not be asked says END_UNKNOWN alone. */
 int ident_end(int pidfd, struct end *ret, struct err *err);
 
 /* The same, but a child is not reaped: ret_is_left says that ident_end() is still to do

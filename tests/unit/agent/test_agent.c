@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "agent/facility.h"
 #include "agent/journal.h"
 #include "tests/lib/part.h"
 #include "tests/lib/whole_agent.h"
@@ -17,7 +18,7 @@ enum { RESULTS_MAX = 512 };
 
 struct answer {
     bool is_taken, has_come;
-    int64_t code, pid, threads, exit_signal;
+    int64_t code, pid, threads, exit_code, exit_signal;
     bool hosted;
     char text[9000], cmdline[256], start_time[64];
 };
@@ -80,6 +81,7 @@ static void take_result(const struct message_result *r)
     snprintf(a->text, sizeof(a->text), "%s", r->text);
     snprintf(a->cmdline, sizeof(a->cmdline), "%s", r->view.cmdline);
     snprintf(a->start_time, sizeof(a->start_time), "%s", r->view.start_time);
+    a->exit_code = r->view.cause.exit_code;
     a->exit_signal = r->view.cause.exit_signal;
 }
 
@@ -534,6 +536,215 @@ static void a_command_that_has_gone_is_not_held(void **state)
     free(said);
 }
 
+static int64_t nth_begun(const char *path, int n)
+{
+    const char *at = world_read(path);
+
+    while (n-- > 1 && at)
+        at = (at = strchr(at, '\n')) ? at + 1 : NULL;
+    return at && !strncmp(at, "begun ", 6) && strchr(at, '\n') ? strtoll(at + 6, NULL, 10) : 0;
+}
+
+static bool is_zombie(int64_t pid)
+{
+    struct procfs_stat st;
+    struct err err;
+
+    return !procfs_stat((pid_t)pid, &st, &err) && st.state == 'Z';
+}
+
+/* ---- one that is no child of ours */
+
+struct other {
+    int64_t pid;
+    int parent; /* that reaps it when it is told to, and ends with this */
+};
+
+static void be_parent(int told, const char *pid_file)
+{
+    pid_t child = fork();
+    char c;
+
+    if (child == 0) {
+        if (!chdir(whole.dir))
+            execl("./victim", "victim", "--pid-file", pid_file, "--usr1-exec", "./seven", NULL);
+        _exit(127);
+    }
+    while (read(told, &c, 1) == 1)
+        waitpid(child, NULL, 0);
+    _exit(0);
+}
+
+static bool kernel_tells_of_others(void)
+{
+    struct facilities f = { 0 };
+
+    facilities_probe(&f, "");
+    return f.has[HAS_PIDFD_INFO];
+}
+
+/* As one that an agent before us has started.  Nobody starts it again. */
+static void begin_other(struct other *o, const char *name)
+{
+    struct proc_spec s = spec_of(name, "./victim");
+    int ends[2];
+
+    if (!kernel_tells_of_others())
+        skip();
+    world_write(world_text("%s/seven", whole.dir), "#!/bin/sh\nexit 7\n");
+    assert_int_equal(chmod(world_text("%s/seven", whole.dir), 0755), 0);
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    if (fork() == 0) {
+        close(ends[1]);
+        be_parent(ends[0], s.identity.pid_path);
+    }
+    close(ends[0]);
+    o->parent = ends[1];
+    WAIT_UNTIL((o->pid = strtoll(world_read(s.identity.pid_path), NULL, 10)) > 1);
+    start_agent();
+    expect(PROC_OP_HOST, name, &s, CODE_OK);
+    TURN_UNTIL(rig.told_pid == o->pid);
+    expect(PROC_OP_UNHOST, name, &s, CODE_OK);
+    assert_int_equal(rig.told_status, PROC_RUNNING);
+}
+
+static void turn_a_while(void)
+{
+    for (int i = 0; i < 5; i++)
+        whole_turn();
+}
+
+/* The clock stands still from here on. */
+static void end_other(const struct other *o, int number)
+{
+    stood_ms = clock_mono_ms(&clock_system);
+    assert_int_equal(kill((pid_t)o->pid, number), 0);
+    WAIT_UNTIL(is_zombie(o->pid));
+    turn_a_while();
+    assert_int_equal(rig.told_status, PROC_RUNNING);
+}
+
+static void reap_other(const struct other *o)
+{
+    assert_int_equal(write(o->parent, "", 1), 1);
+    WAIT_UNTIL(!is_zombie(o->pid));
+}
+
+static void expect_end(const char *name, int code, int number)
+{
+    struct proc_spec s = spec_of(name, "./victim");
+    struct answer *a = expect(PROC_OP_QUERY, name, &s, CODE_OK);
+
+    assert_int_equal(a->pid, -1);
+    assert_int_equal(a->exit_code, code);
+    assert_int_equal(a->exit_signal, number);
+}
+
+static void how_one_that_was_found_ends_is_known_when_its_parent_has_reaped_it(void **state)
+{
+    static const struct {
+        int number, code, exit_signal;
+    } cases[] = { { SIGSEGV, -1, SIGSEGV }, { SIGUSR1, 7, 0 } };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *name = i ? "second" : "first";
+        struct other o;
+        size_t told;
+
+        begin_other(&o, name);
+        end_other(&o, cases[i].number);
+        reap_other(&o);
+        told = rig.told_n;
+        stood_ms += 10;
+        TURN_UNTIL(rig.told_status == PROC_STOPPED);
+        stood_ms += 100;
+        turn_a_while();
+        assert_int_equal(rig.told_n, told + 1); /* once */
+        stood_ms = 0;
+        expect_end(name, cases[i].code, cases[i].exit_signal);
+        whole_stop();
+        close(o.parent);
+    }
+}
+
+static void one_whose_parent_never_reaps_it_has_ended_all_the_same(void **state)
+{
+    struct other o;
+
+    (void)state;
+    begin_other(&o, "p");
+    end_other(&o, SIGSEGV);
+    stood_ms += 49;
+    turn_a_while();
+    assert_int_equal(rig.told_status, PROC_RUNNING);
+    stood_ms++;
+    TURN_UNTIL(rig.told_status == PROC_STOPPED);
+    assert_true(is_zombie(o.pid));
+    stood_ms = 0;
+    expect_end("p", -1, 0);
+    reap_other(&o); /* which is too late */
+    turn_a_while();
+    expect_end("p", -1, 0);
+    close(o.parent);
+}
+
+static void an_agent_that_ends_while_it_asks_leaves_it_to_the_next(void **state)
+{
+    struct other o;
+
+    (void)state;
+    begin_other(&o, "p");
+    end_other(&o, SIGSEGV);
+    whole_stop();
+    stood_ms = 0;
+    start_agent();
+    TURN_UNTIL(rig.told_status == PROC_STOPPED);
+    expect_end("p", -1, 0);
+    close(o.parent);
+}
+
+static void take_pid_next(int64_t pid)
+{
+    int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+    const char *text = world_text("%lld", (long long)pid - 1);
+
+    if (fd < 0 || write(fd, text, strlen(text)) < 0)
+        skip(); /* not allowed here */
+    close(fd);
+}
+
+/* Before it was asked again; the clock stands still. */
+static void how_it_ended_is_known_also_when_its_pid_is_another_s(void **state)
+{
+    struct proc_spec s = spec_of("q", "./victim --slot slot");
+    const char *slot;
+    struct answer *a;
+    struct other o;
+
+    (void)state;
+    begin_other(&o, "p");
+    expect(PROC_OP_QUERY, "q", &s, CODE_OK); /* its user is known then */
+    end_other(&o, SIGSEGV);
+    reap_other(&o);
+    assert_int_equal(unlink(world_text("%s/p.pid", whole.dir)), 0); /* no way to the other one */
+    take_pid_next(o.pid);
+    a = tell(PROC_OP_START, "q", &s);
+    slot = world_text("%s/slot", whole.dir);
+    TURN_UNTIL(nth_begun(slot, 1) > 1);
+    if (nth_begun(slot, 1) != o.pid)
+        skip(); /* somebody else was faster */
+    turn_a_while();
+    stood_ms = 0;
+    TURN_UNTIL(a->has_come);
+    assert_int_equal(a->code, CODE_OK);
+    assert_int_equal(a->pid, o.pid);
+    expect_end("p", -1, SIGSEGV);
+    assert_int_equal(expect(PROC_OP_QUERY, "q", &s, CODE_OK)->pid, o.pid);
+    assert_true(lives(o.pid));
+    close(o.parent);
+}
+
 static void a_folder_belongs_to_one_agent(void **state)
 {
     struct agent *first;
@@ -802,14 +1013,6 @@ static void of_many_started_at_once_each_is_known_by_its_end(void **state)
     }
 }
 
-static bool is_zombie(int64_t pid)
-{
-    struct procfs_stat st;
-    struct err err;
-
-    return !procfs_stat((pid_t)pid, &st, &err) && st.state == 'Z';
-}
-
 /* As start scripts do: what is in the pid file is looked at by kill -0, to which one that nobody
  * has reaped is there. */
 static struct answer *tell_careful(int64_t op, int i)
@@ -908,15 +1111,6 @@ static int open_files(void)
     return n;
 }
 
-static int64_t nth_begun(const char *path, int n)
-{
-    const char *at = world_read(path);
-
-    while (n-- > 1 && at)
-        at = (at = strchr(at, '\n')) ? at + 1 : NULL;
-    return at && !strncmp(at, "begun ", 6) && strchr(at, '\n') ? strtoll(at + 6, NULL, 10) : 0;
-}
-
 /* At once the first time, then after its interval; whatever people think what day it is. */
 static void a_clock_that_jumps_by_years_hastens_and_delays_nothing(void **state)
 {
@@ -993,6 +1187,10 @@ int main(void)
         TEST(an_exit_is_told_with_its_reason),
         cmocka_unit_test(a_killed_agent_is_followed_by_one_that_knows_all),
         TEST(a_command_that_has_gone_is_not_held),
+        TEST(how_one_that_was_found_ends_is_known_when_its_parent_has_reaped_it),
+        TEST(one_whose_parent_never_reaps_it_has_ended_all_the_same),
+        TEST(an_agent_that_ends_while_it_asks_leaves_it_to_the_next),
+        TEST(how_it_ended_is_known_also_when_its_pid_is_another_s),
         TEST(a_folder_belongs_to_one_agent),
         TEST(a_damaged_journal_is_named_and_left_as_it_is),
         TEST(after_another_boot_processes_are_looked_for_anew),

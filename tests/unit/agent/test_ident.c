@@ -7,6 +7,8 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "agent/facility.h"
+#include "base/sys_old.h"
 #include "tests/lib/agent_world.h"
 
 static void an_identity_finds_its_process_and_no_other(void **state)
@@ -226,6 +228,44 @@ static void how_others_end_is_told_where_the_kernel_knows(void **state)
     assert_int_equal(end.code, SIGUSR1);
 }
 
+/* The parent of this one never waits for it: then there is no answer, but there may be one. */
+static void one_that_nobody_has_reaped_can_be_asked_again(void **state)
+{
+    static const struct {
+        unsigned without;
+        bool is_unreaped;
+    } cases[] = { { 0, true }, { SYS_PIDFD_INFO, false } };
+    struct world *w = *state;
+    struct facilities f = { 0 };
+    struct ident id;
+    struct end end;
+    struct err err;
+    int64_t pid;
+    bool is_left;
+    int fd;
+
+    facilities_probe(&f, "");
+    if (!f.has[HAS_PIDFD_INFO])
+        skip();
+    world_start(w, w->nobody, "./victim & exec sleep 30");
+    WAIT_UNTIL((pid = strtol(world_read(w->out), NULL, 10)) > 0);
+    assert_int_equal(ident_of(pid, w->boot_id, &id, &fd, &err), 0);
+    assert_int_equal(ident_look_at_end(fd, &end, &is_left, &err), 0);
+    assert_int_equal(end.kind, END_NOT_YET);
+    assert_false(end.is_unreaped);
+    assert_int_equal(ident_signal(fd, SIGKILL, &err), 0);
+    WAIT_UNTIL(world_ended(fd));
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        sys_do_without(cases[i].without);
+        assert_int_equal(ident_look_at_end(fd, &end, &is_left, &err), 0);
+        sys_do_without(0);
+        assert_int_equal(end.kind, END_UNKNOWN);
+        assert_int_equal(end.is_unreaped, cases[i].is_unreaped);
+        assert_false(is_left);
+    }
+    close(fd);
+}
+
 static bool is_held(void *arg, pid_t pid)
 {
     int64_t *held = arg;
@@ -382,6 +422,7 @@ int main(void)
         TEST(a_child_that_has_ended_can_be_adopted),
         TEST(a_subreaper_is_told_how_daemons_end),
         TEST(how_others_end_is_told_where_the_kernel_knows),
+        TEST(one_that_nobody_has_reaped_can_be_asked_again),
         TEST(strays_are_reaped_and_held_ones_left),
         TEST(a_pid_that_is_used_again_does_no_harm),
         TEST(every_call_that_fails_is_an_error),
