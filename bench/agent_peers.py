@@ -4,6 +4,8 @@
 A service script is `exec` of the program, as each of them has it in its manual, and
 all settings are their defaults but for what is needed to run this many.  Those that
 must have their processes in the foreground are compared with ours that are there."""
+import contextlib
+import copy
 import os
 import pathlib
 import shutil
@@ -14,7 +16,7 @@ import time
 import agent_rig
 
 WELL_S = 2.5  # a service that has run this long is well, for all of them
-MONIT_PROCESSES = 20
+MONIT_PROCESSES, MONIT_DEFAULT_S = 20, 120
 
 
 def read(path):
@@ -42,6 +44,7 @@ class Peer:
     """One of them: what it is called, how it is told, how it is run."""
 
     processes, crashes, kind, note = 1000, 100, "foreground", ""
+    default_note = ""  # of the rows of the default policy
 
     def is_installed(self):
         return shutil.which(self.program) is not None
@@ -50,8 +53,20 @@ class Peer:
         """Writes what it needs; the command to run."""
         raise NotImplementedError
 
+    def by_default(self, processes):
+        """The same with so many processes, and nothing else that is not its default."""
+        one = copy.copy(self)
+        one.processes = processes
+        return one
+
     def measure(self, board):
         """{"crash": [ms], "start": ms, "killed": ms, ...}"""
+        with self.running(board) as (pid, started):
+            return self.observe(board, pid, started)
+
+    @contextlib.contextmanager
+    def running(self, board):
+        """Its pid, and the milliseconds until the last of its processes had begun."""
         board.clear()
         folder = pathlib.Path(tempfile.mkdtemp(dir=board.folder))
         command = self.configure(board, folder)
@@ -60,8 +75,7 @@ class Peer:
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    start_new_session=True)
         try:
-            started = board.wait_all([0] * self.processes, since_ns, f"{self.package} starts {self.processes}")
-            return self.observe(board, process.pid, started)
+            yield process.pid, board.wait_all([0] * self.processes, since_ns, f"{self.package} starts {self.processes}")
         finally:
             self.end(board, process)
 
@@ -115,6 +129,7 @@ class Runit(Peer):
 class S6(Peer):
     package, program, crashes = "s6", "s6-svscan", 20
     note = "; it restarts a service once a second at most, by default"
+    default_note = " (it waits a second)"
 
     def configure(self, board, folder):
         return ["s6-svscan", "-c", self.processes + 100, write_scripts(board, folder, self.processes)]
@@ -122,12 +137,13 @@ class S6(Peer):
 
 class Supervisor(Peer):
     package, program, crashes = "supervisor", "supervisord", 20
+    default_note = " (it starts one when it wakes up next: after a second, or here by the next death)"
 
     def configure(self, board, folder):
         lines = ["[supervisord]", f"logfile={folder}/log", f"pidfile={folder}/pid", f"childlogdir={folder}",
                  "nodaemon=true", "minfds=10000", "user=root"]
         for i in range(self.processes):
-            lines += [f"[program:work-{i}]", "autorestart=true", "stdout_logfile=NONE", "stderr_logfile=NONE",
+            lines += [f"[program:work-{i}]", "stdout_logfile=NONE", "stderr_logfile=NONE",
                       f"command={board.home(i)}/{agent_rig.WORK} {board.path} {i}"]
         settings = folder / "supervisord.conf"
         settings.write_text("\n".join(lines) + "\n", encoding="ascii")
@@ -136,11 +152,17 @@ class Supervisor(Peer):
 
 class Monit(Peer):
     package, program, kind = "monit", "monit", "daemonized"
-    processes, crashes = MONIT_PROCESSES, 5
+    processes, crashes, cycle_s = MONIT_PROCESSES, 5, 1
     note = f"; it looks once a second, its shortest cycle; {MONIT_PROCESSES} processes only"
+    default_note = f" (it looks every {MONIT_DEFAULT_S} s, as Debian has set it)"
+
+    def by_default(self, processes):
+        one = super().by_default(processes)
+        one.cycle_s = MONIT_DEFAULT_S
+        return one
 
     def configure(self, board, folder):
-        lines = ["set daemon 1", f"set logfile {folder}/log", f"set pidfile {folder}/pid",
+        lines = [f"set daemon {self.cycle_s}", f"set logfile {folder}/log", f"set pidfile {folder}/pid",
                  f"set idfile {folder}/id", f"set statefile {folder}/state"]
         for i in range(self.processes):
             pid_file = board.pid_file(i)

@@ -19,11 +19,14 @@ WORK = "agent_work"
 GIVE_UP_S = 150
 CALM_S = 0.2  # before crashes: what they follow is over then
 CRASH_PAUSE_S = 0.004  # between two crashes
+CRASH_APART_S = 0.01  # the same, where none is waited for
 CRASH_LOOK_S = 0.004  # who looks more often wakes up between a death and the next beginning, which he delays
 APP, IP = "bench", "127.0.0.1"
 MULTI = "/api/c/compapi/v2/gse/operate_proc_multi/"
 RESULT = "/api/c/compapi/v2/gse/get_proc_operate_result_v2/"
 START, HOST, UNHOST = 0, 3, 4
+POLICY = {"auto_type": 1, "start_check_secs": 1, "start_retries": 1000, "start_interval": 1, "op_timeout": 60}
+EXTRA = {"keep_trying": True}
 
 
 def wait_until(what, condition, step_s=0.005, give_up_s=GIVE_UP_S):
@@ -48,6 +51,14 @@ def kill(pid):
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
+
+
+def cgroup_of(pid):
+    """Its folder of cgroup version 2, where that is mounted."""
+    mounts = [line.split() for line in pathlib.Path("/proc/mounts").read_text(encoding="utf-8").splitlines()]
+    lines = pathlib.Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8").splitlines()
+    return pathlib.Path(next(mount[1] for mount in mounts if mount[2] == "cgroup2") +
+                        next(line[3:] for line in lines if line.startswith("0::")))
 
 
 class Board:
@@ -76,9 +87,10 @@ class Board:
     def pid_file(self, i):
         return self.home(i) / self.pid_name
 
-    def command(self, i, daemonized):
-        more = f" {self.pid_file(i)}" if daemonized else ""
-        return f"./{WORK} {self.path} {i}{more}"
+    def command(self, i, daemonized, workers=0):
+        """Without quotes: the agent would run it by a shell, which the floor has not."""
+        more = f" {self.pid_file(i)}" if daemonized else " -" if workers else ""
+        return f"./{WORK} {self.path} {i}{more}{f' {workers}' if workers else ''}"
 
     def pids(self, n=None):
         return self.slots[1:2 * (n or self.n):2].tolist()
@@ -116,6 +128,18 @@ class Board:
             time.sleep(CRASH_PAUSE_S)
         return samples
 
+    def crash_apart(self, indexes):
+        """The same, but nobody waits for one to be back before the next is killed: for those that
+        may take long."""
+        killed = {}
+        time.sleep(CALM_S)
+        for i in indexes:
+            killed[i] = self.slots[2 * i + 1], time.monotonic_ns()
+            os.kill(killed[i][0], signal.SIGKILL)
+            time.sleep(CRASH_APART_S)
+        wait_until("all are back", lambda: all(self.slots[2 * i + 1] != pid for i, (pid, _) in killed.items()))
+        return [(self.slots[2 * i] - since_ns) / 1e6 for i, (_, since_ns) in killed.items()]
+
     def kill_all(self, n):
         """All at once; milliseconds until all were back."""
         old = self.pids(n)
@@ -124,13 +148,14 @@ class Board:
             os.kill(pid, signal.SIGKILL)
         return self.wait_all(old, since_ns, f"{n} killed processes are back")
 
+    def running(self):
+        """Whatever runs a program of this folder, which is all that was started."""
+        return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if self.is_ours(pid)]
+
     def sweep(self):
-        """Ends whatever runs a program of this folder, which is all that was started."""
-        def running():
-            return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if self.is_ours(pid)]
-        for pid in running():
+        for pid in self.running():
             kill(pid)
-        wait_until("no process is left", lambda: not running(), 0.02, 20)
+        wait_until("no process is left", lambda: not self.running(), 0.02, 20)
 
     def is_ours(self, pid):
         try:
@@ -143,6 +168,7 @@ class Board:
 
 class Floor:
     VARIANTS = ("fork", "vfork", "threads")
+    QUICKEST = ("vfork", "threads")  # for one: a copy of the supervisor is never the faster here
 
     def __init__(self, board, variant, n, daemonized=False):
         self.board, self.n = board, n
@@ -199,12 +225,14 @@ def free_ports(n):
 
 
 class Home:
-    """A server and an agent of this host, the agent linked to it by TLS."""
+    """A server and an agent of this host, the agent linked to it by TLS; how its processes are
+    kept: policy, extra (spec.holdfast), how many have limits, the workers that each forks."""
 
-    def __init__(self, board):
+    def __init__(self, board, *options):
         self.board, self.folder = board, pathlib.Path(tempfile.mkdtemp(dir=board.folder))
         self.port, self.link_port = free_ports(2)
         self.programs, self.limited = [], 0
+        self.policy, self.extra, self.workers = POLICY, EXTRA, 0
         self.server = self.launch("holdfast-server", "--listen", f"127.0.0.1:{self.port}",
                                   "--link-listen", f"127.0.0.1:{self.link_port}",
                                   "--data-dir", self.folder / "server", "--log-file", self.folder / "server.log")
@@ -217,7 +245,7 @@ class Home:
         os.sync()  # a program that was just built is dirty memory of who runs it until it is on the disk
         self.agent = self.launch("holdfast-agent", "--data-dir", self.folder / "agent",
                                  "--servers", f"127.0.0.1:{self.link_port}", "--join-token-file", token,
-                                 "--ip", IP, "--log-file", self.folder / "agent.log")
+                                 "--ip", IP, "--log-file", self.folder / "agent.log", *options)
         wait_until("the agent is online", lambda: self.status()["online"] == 1, 0.02, 30)
 
     def launch(self, name, *args):
@@ -270,11 +298,8 @@ class Home:
                 "hosts": [{"ip": IP, "bk_cloud_id": 0}],
                 "spec": {"identity": {"proc_name": WORK, "setup_path": home,
                                       "pid_path": str(self.board.pid_file(i)), "user": "root"},
-                         "control": {"start_cmd": self.board.command(i, daemonized), "stop_cmd": ""},
-                         "resource": resource,
-                         "alive_monitor_policy": {"auto_type": 1, "start_check_secs": 1, "start_retries": 1000,
-                                                  "start_interval": 1, "op_timeout": 60},
-                         "holdfast": {"keep_trying": True}}}
+                         "control": {"start_cmd": self.board.command(i, daemonized, self.workers), "stop_cmd": ""},
+                         "resource": resource, "alive_monitor_policy": self.policy, "holdfast": self.extra}}
 
     def operate(self, op, n, daemonized=False):
         """(task id, when it was accepted)"""
@@ -294,14 +319,19 @@ class Home:
     def do(self, op, n, daemonized=False):
         self.wait_task(self.operate(op, n, daemonized)[0])
 
-    def start(self, n, daemonized=False):
-        """Milliseconds from (accepted, asked) until all ran; then waits until all is known."""
+    def begin(self, n, daemonized=False):
+        """(task id, milliseconds from (accepted, asked) until all ran)"""
         self.board.clear()
         asked_ns = time.monotonic_ns()
         task, accepted_ns = self.operate(START, n, daemonized)
         accepted_ms = self.board.wait_all([0] * n, accepted_ns, f"the agent starts {n}")
+        return task, (accepted_ms, accepted_ms + (accepted_ns - asked_ns) / 1e6)
+
+    def start(self, n, daemonized=False):
+        """The same milliseconds; then waits until all is known."""
+        task, took = self.begin(n, daemonized)
         self.wait_task(task)
-        return accepted_ms, accepted_ms + (accepted_ns - asked_ns) / 1e6
+        return took
 
     def settle(self, n, daemonized=False):
         """All known by the pids they have now, their tries forgotten: as if just started."""
@@ -323,6 +353,15 @@ class Home:
         self.board.sweep()
         wait_until("the ends are known", lambda: not self.known_pids(), 0.1)
 
+    def why_without(self, facility):
+        """Why the agent does without something of the kernel; "": it does not."""
+        run = subprocess.run([SERVER_BIN / "holdfast", f"--local={self.folder}/agent/control.sock", "facts", "--json"],
+                             stdout=subprocess.PIPE, text=True)
+        if run.returncode:
+            lib.die("the agent does not tell its facts")
+        return {fact["name"]: fact["why"] for fact in json.loads(run.stdout)["facts"] if not fact["used"]}.get(
+            facility, "")
+
     # --- what the agent costs
 
     def memory_kb(self):
@@ -336,10 +375,10 @@ class Home:
         which is too coarse for a thousandth of a core."""
         return time.clock_gettime(~self.agent.pid << 3 | 2)
 
-    def idle_percent(self, seconds):
+    def idle_percent(self, seconds, sleep=time.sleep):
         """Of a core."""
         before, since = self.cpu_s(), time.monotonic()
-        time.sleep(seconds)
+        sleep(seconds)
         return (self.cpu_s() - before) / (time.monotonic() - since) * 100
 
     def __enter__(self):

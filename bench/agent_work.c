@@ -2,11 +2,12 @@
 /* agent_work.c - the least a process can be, for bench/agent: it notes when it began
  * to run, and waits to be ended.
  *
- *     agent_work BOARD SLOT [PID_FILE]
+ *     agent_work BOARD SLOT [PID_FILE [WORKERS]]
  *
- * BOARD is a file of struct agent_slot, of which SLOT is its own.  With PID_FILE it
- * forks twice; the first process ends when the last has written the file, and it is
- * the last whose beginning is noted. */
+ * BOARD is a file of struct agent_slot, of which SLOT is its own.  With a PID_FILE other
+ * than "-" it forks twice; the first process ends when the last has written the file, and it
+ * is the last whose beginning is noted.  It forks as many workers, which stay in its session
+ * and process group, hold no descriptor, note nothing, and wait to be ended, too. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,6 @@
 
 #include "bench/agent_slot.h"
 
-/* Whatever becomes of the benchmark, this does not stay behind. */
 enum { LIFE_S = 1800, PAGE = 4096 };
 
 static uint64_t now_ns(void)
@@ -75,6 +75,25 @@ static void write_pid_file(const char *path)
     close(fd);
 }
 
+/* Whatever becomes of the benchmark, none of them stays behind. */
+static void wait_to_be_ended(void) __attribute__((noreturn));
+static void wait_to_be_ended(void)
+{
+    alarm(LIFE_S);
+    for (;;)
+        pause();
+}
+
+static void fork_workers(long n)
+{
+    for (; n > 0; n--) {
+        if (fork())
+            continue;
+        close_range(0, ~0U, 0);
+        wait_to_be_ended();
+    }
+}
+
 int main(int argc, char **argv)
 {
     uint64_t began_ns = now_ns();
@@ -82,7 +101,7 @@ int main(int argc, char **argv)
 
     if (argc < 3)
         return 2;
-    if (argc > 3) {
+    if (argc > 3 && strcmp(argv[3], "-") != 0) {
         ready = fork_twice();
         began_ns = now_ns();
         write_pid_file(argv[3]);
@@ -90,8 +109,8 @@ int main(int argc, char **argv)
             return 1;
         close(ready);
     }
-    alarm(LIFE_S);
     note(argv[1], strtoul(argv[2], NULL, 10), began_ns);
-    for (;;)
-        pause();
+    if (argc > 4)
+        fork_workers(strtol(argv[4], NULL, 10));
+    wait_to_be_ended();
 }

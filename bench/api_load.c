@@ -2,13 +2,14 @@
 /* api_load.c - the load of bench/api: keep-alive connections to 127.0.0.1, one request in
  * flight on each, the time of every answer taken.
  *
- *     api_load PORT CONNECTIONS REQUEST_FILE MUST_HAVE
+ *     api_load PORT CONNECTIONS REQUESTS_FILE MUST_HAVE
  *
- * The file is a whole request, head and body; each answer is 200 and has the words
- * MUST_HAVE in it, or that is the end.  Opens the connections, makes one request on each and
- * prints "ready ANSWER_BYTES".  Then every line "N" of its standard input means N requests
- * over all connections, and is answered with "done WALL_US P50_US P99_US"; it ends with its
- * standard input. */
+ * The file is whole requests, heads and bodies, one after the other.  A single one is sent again
+ * and again; of several each is sent once, and to be asked for more is the end.  Each answer is
+ * 200 and has the words MUST_HAVE in it, or that is the end.  Opens the connections, makes one
+ * request on each and prints "ready ANSWER_BYTES".  Then every line "N" of its standard input means
+ * N requests over all connections, and is answered with "done WALL_US P50_US P99_US"; it ends with
+ * its standard input. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -20,16 +21,22 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/file.h"
-#include "base/mem.h"
-#include "base/sys.h"
+#include "base/io/file.h"
+#include "base/mem/buf.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
 #include "bench/loopback.h"
 
-enum { EVENTS_MAX = 256, READ_BYTES = 1 << 20, REQUEST_MAX = 64 << 20, STALL_MS = 60 * 1000 };
+enum { EVENTS_MAX = 256, READ_BYTES = 1 << 20, FILE_MAX = 256 << 20, STALL_MS = 60 * 1000 };
+
+struct request {
+    const char *bytes;
+    size_t len;
+};
 
 struct conn {
     int fd;
+    struct request request;
     size_t put; /* of the request */
     struct buf answer;
     int64_t begun_ns;
@@ -39,7 +46,9 @@ struct load {
     int epoll;
     struct conn *conns;
     size_t n_conns;
-    struct buf request;
+    struct buf file;
+    struct request *requests;
+    size_t n_requests, next;
     const char *must_have;
     int64_t to_start, in_flight;
     int64_t *took_us; /* of each answer of a turn */
@@ -54,6 +63,20 @@ static int64_t now_ns(void)
     return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
+/* How long the request or answer is that begins there; 0 while its head is not all there. */
+static size_t whole_length(const char *text, size_t n)
+{
+    static const char field[] = "Content-Length: ";
+    const char *end = memmem(text, n, "\r\n\r\n", 4);
+    const char *length = end ? memmem(text, (size_t)(end - text), field, strlen(field)) : NULL;
+
+    if (!end)
+        return 0;
+    if (!length)
+        loopback_die("request or answer", "it has no length");
+    return (size_t)(end + 4 - text) + strtoul(length + strlen(field), NULL, 10);
+}
+
 static void want(const struct load *l, struct conn *c, int op, uint32_t events)
 {
     struct epoll_event e = { .events = events, .data.ptr = c };
@@ -65,20 +88,30 @@ static void want(const struct load *l, struct conn *c, int op, uint32_t events)
 /* A large request may not fit into the socket at once. */
 static void send_on(const struct load *l, struct conn *c)
 {
-    size_t left = l->request.len - c->put;
-    ssize_t n = sys_send(c->fd, buf_data(&l->request) + c->put, left);
+    size_t left = c->request.len - c->put;
+    ssize_t n = sys_send(c->fd, c->request.bytes + c->put, left);
     bool had_all;
 
     if (n < 0 && !sys_again())
         loopback_die("send", strerror(errno));
     c->put += n > 0 ? (size_t)n : 0;
-    had_all = c->put == l->request.len;
-    if (!had_all || l->request.len > 65536)
+    had_all = c->put == c->request.len;
+    if (!had_all || c->request.len > 65536)
         want(l, c, EPOLL_CTL_MOD, had_all ? EPOLLIN : EPOLLIN | EPOLLOUT);
+}
+
+static struct request next_request(struct load *l)
+{
+    if (l->n_requests == 1)
+        return l->requests[0];
+    if (l->next == l->n_requests)
+        loopback_die("requests", "each was sent, and none is sent twice");
+    return l->requests[l->next++];
 }
 
 static void start(struct load *l, struct conn *c)
 {
+    c->request = next_request(l);
     c->put = 0;
     c->begun_ns = now_ns();
     send_on(l, c);
@@ -99,21 +132,6 @@ static void open_one(struct load *l, struct conn *c, uint16_t port)
 }
 
 /* ---- answers */
-
-/* How long the answer is; 0 while its head is not all there. */
-static size_t answer_length(struct conn *c)
-{
-    static const char field[] = "Content-Length: ";
-    const char *text = buf_data(&c->answer);
-    const char *end = memmem(text, c->answer.len, "\r\n\r\n", 4);
-    const char *length = end ? memmem(text, (size_t)(end - text), field, strlen(field)) : NULL;
-
-    if (!end)
-        return 0;
-    if (!length)
-        loopback_die("answer", "it has no length");
-    return (size_t)(end + 4 - text) + strtoul(length + strlen(field), NULL, 10);
-}
 
 static void check(const struct load *l, struct conn *c)
 {
@@ -146,7 +164,7 @@ static void on_readable(struct load *l, struct conn *c, size_t *ret_bytes)
     if (n == 0 || (n < 0 && !sys_again()))
         loopback_die("read", n ? strerror(errno) : "the server has closed the connection");
     c->answer.len += n > 0 ? (size_t)n : 0;
-    length = answer_length(c);
+    length = whole_length(buf_data(&c->answer), c->answer.len);
     if (!length || c->answer.len < length)
         return;
     *ret_bytes = length;
@@ -203,15 +221,35 @@ static void measure(struct load *l, int64_t n)
     l->took_us = NULL;
 }
 
-static void set_up(struct load *l, char **argv)
+static void read_requests(struct load *l, const char *path)
 {
     struct err err;
+    size_t room = 0, at, len;
 
+    if (file_read(path, FILE_MAX, &l->file, &err))
+        loopback_die(path, err.text);
+    for (at = 0; at < l->file.len; at += len) {
+        const char *bytes = buf_data(&l->file) + at;
+
+        len = whole_length(bytes, l->file.len - at);
+        if (!len || len > l->file.len - at)
+            loopback_die(path, "its last request is not whole");
+        if (l->n_requests == room) {
+            room = room ? 2 * room : 1;
+            l->requests = xresize(l->requests, room * sizeof(*l->requests));
+        }
+        l->requests[l->n_requests++] = (struct request){ bytes, len };
+    }
+    if (!l->n_requests)
+        loopback_die(path, "it has no request");
+}
+
+static void set_up(struct load *l, char **argv)
+{
     l->n_conns = strtoul(argv[2], NULL, 10);
     l->conns = xalloc(l->n_conns * sizeof(*l->conns));
     l->must_have = argv[4];
-    if (file_read(argv[3], REQUEST_MAX, &l->request, &err))
-        loopback_die(argv[3], err.text);
+    read_requests(l, argv[3]);
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (l->epoll < 0)
         loopback_die("epoll", strerror(errno));
@@ -226,7 +264,7 @@ int main(int argc, char **argv)
 
     loopback_begin();
     if (argc != 5)
-        loopback_die("usage", "api_load PORT CONNECTIONS REQUEST_FILE MUST_HAVE");
+        loopback_die("usage", "api_load PORT CONNECTIONS REQUESTS_FILE MUST_HAVE");
     set_up(&l, argv);
     printf("ready %zu\n", run(&l, (int64_t)l.n_conns));
     fflush(stdout);

@@ -10,12 +10,11 @@
 #include <jansson.h>
 #include <time.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
 #include "model/job.h"
 #include "model/proc.h"
-#include "model/register.h"
-#include "wire/json_scan.h"
-#include "wire/shape.h"
+#include "wire/json/json_scan.h"
+#include "wire/json/shape.h"
 
 struct work {
     const struct shape *shape;

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/mem.h"
-#include "base/time.h"
+#include "base/mem/mem.h"
+#include "base/os/time.h"
 #include "model/cron.h"
 
 enum { DAY_S = 86400, FROM_S = 1767225600, DAYS = 3652 };

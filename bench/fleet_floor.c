@@ -243,7 +243,7 @@ static void run_server(struct side *s, long rounds)
     }
 }
 
-/* As src/wire/tls.c has it. */
+/* As src/wire/tls/tls.c has it. */
 static SSL_CTX *make_tls(bool is_server, const char *cert, const char *key)
 {
     SSL_CTX *c = SSL_CTX_new(is_server ? TLS_server_method() : TLS_client_method());

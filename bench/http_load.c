@@ -18,11 +18,11 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
-#include "base/sys.h"
+#include "base/mem/buf.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
 #include "bench/loopback.h"
-#include "wire/tls.h"
+#include "wire/tls/tls.h"
 
 enum {
     OPENING_MAX = 64,    /* connections at a time */

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "base/loop.h"
+#include "base/io/file.h"
+#include "base/io/loop.h"
 #include "bench/loopback.h"
 #include "model/proc.h"
-#include "wire/http.h"
+#include "wire/http/http.h"
 
 static const char type[] = "application/json; charset=utf-8";
 

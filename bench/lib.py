@@ -54,7 +54,7 @@ class Row:
 
     def cells(self):
         def text(number):
-            return "" if number is None else f"{number:,.{0 if number >= 100 else 2}f}"
+            return "" if number is None else f"{number:,.{0 if number >= 100 or isinstance(number, int) else 2}f}"
         ok = {None: "", True: "ok", False: "MISSED"}[self.ok]
         return [self.metric, text(self.value), self.unit, text(self.baseline), text(self.ratio),
                 self.target or "", ok]

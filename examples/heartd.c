@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* heartd.c - a small daemon to try Holdfast with: it says that it lives, once a second.
+/* heartd.c - a small daemon to try Holdfast with: it prints a line each second.
  *
  *     heartd                 in the foreground, until SIGTERM
- *     heartd -d -p PIDFILE   as daemons of old: forks twice, writes its pid
+ *     heartd -d -p PIDFILE   as a classic daemon: forks twice, writes its pid
  *
- * SIGHUP makes it say that it has read its configuration again; it has none. */
+ * SIGHUP makes it print that it has read its configuration again; it has none. */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>

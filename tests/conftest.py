@@ -2,6 +2,7 @@
 """Fixtures of the system and fault tests; tests/lib/holdfast.py says how to use them."""
 import os
 import signal
+import threading
 
 import pytest
 
@@ -20,7 +21,9 @@ def _kill_one(pid, number):
 os.kill = _kill_one
 
 # A shell starts what it runs in the background with Ctrl-C ignored, and programs inherit that.
-signal.signal(signal.SIGINT, signal.default_int_handler)
+# Workers of xdist inherit it from pytest, which has set it; theirs may load this in another thread.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)

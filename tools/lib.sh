@@ -13,15 +13,26 @@ test_packages="$run_packages clang libclang-rt-dev llvm clang-format-14? libcmoc
     libjansson-dev python3 python3-pytest python3-pytest-xdist openssl iproute2 procps"
 bench_packages="$run_packages libjansson-dev python3"
 
-# One row a build directory: name | compiler | Meson options.  Warnings are errors
-# where we test, and not where somebody with another compiler only wants to run it.
+# One row a build directory: name | compiler | seconds that all of it may take on two
+# cores, without ccache | Meson options | ninja targets ('': all).
 builds() {
     cat <<'END'
-release | gcc   | -Dwerror=false
-gcc     | gcc   | -Dtests=true -Dfault=true -Db_sanitize=address,undefined -Dc_args=-g1
-clang   | clang | -Dtests=true -Dfault=true -Dfuzz=true -Db_sanitize=address,undefined -Dc_args=-g1 -Doptimization=1
-bench   | gcc   | -Dbench=true -Dwerror=false
+release | gcc   |  90 | |
+gcc     | gcc   | 200 | -Dtests=true -Dfault=true -Db_sanitize=address,undefined -Dc_args=-g1 |
+clang   | clang | 200 | -Dtests=true -Dfault=true -Dfuzz=true -Db_sanitize=address,undefined -Dc_args=-g1 -Doptimization=1 |
+tsan    | gcc   |  80 | -Dtests=true -Dfault=true -Db_sanitize=thread -Dc_args=-g1 | threaded-tests
+bench   | gcc   |  90 | -Dbench=true |
 END
+}
+
+# Warnings are errors in CI, which sets CI=true, and only shown elsewhere: another
+# compiler has other warnings.
+werror() {
+    if [ "${CI:-}" = true ]; then
+        say -Dwerror=true
+    else
+        say -Dwerror=false
+    fi
 }
 
 # --- Messages -----------------------------------------------------------
@@ -154,6 +165,13 @@ show_failure() {
     fi
 }
 
+# show_warnings LOG: the compiler's, at most 20 lines of them.
+show_warnings() {
+    warnings=$(grep -c ' warning: ' "$1") || return 0
+    grep ' warning: ' "$1" | head -n 20
+    say "$warnings warnings (errors in CI): $1"
+}
+
 # quietly LABEL LOG COMMAND...: runs it with its output in LOG, which is shown
 # only if it fails.  It has a shell of its own: a trap of ours would otherwise run
 # inside the redirection, and speak to the log.
@@ -253,11 +271,19 @@ then this again (or have a sudo that asks for no password)."
         apt_get install -y --no-install-recommends $must || die 'apt-get install failed'
 }
 
-# Of Debian's prometheus one tool is needed, and not the daemon that the package starts:
-# it is unpacked into build/tools.  Where that can not be, whoever uses it says so.
+# promtool is a package of its own in Debian 13.  Before that it is part of prometheus,
+# whose daemon would be started: so the tool alone is unpacked into build/tools.  Where that
+# can not be, whoever uses it says so.
+promtool_package() {
+    for package in promtool prometheus; do
+        [ -z "$(offered_of $package)" ] || break
+    done
+    printf '%s' "$package"
+}
+
 fetch_promtool() {
     rm -rf build/tools/deb && mkdir -p build/tools/deb || return
-    (cd build/tools/deb && apt-get -q -o APT::Sandbox::User=root download prometheus) &&
+    (cd build/tools/deb && apt-get -q -o APT::Sandbox::User=root download "$(promtool_package)") &&
         dpkg-deb --fsys-tarfile build/tools/deb/*.deb | tar -x -C build/tools/deb ./usr/bin/promtool &&
         mv build/tools/deb/usr/bin/promtool build/tools/promtool
     fetch_status=$?
@@ -290,7 +316,7 @@ $build_options" ]; then
         configure "$build_dir" $build_options || return
         printf '%s\n%s\n' "$build_tools" "$build_options" >"$build_dir/holdfast-options"
     fi
-    ninja -C "$build_dir"
+    ninja -C "$build_dir" $build_targets
 }
 
 # Two of us may build at once; flock lets the second wait.
@@ -305,9 +331,11 @@ locked_build() {
 # reconfiguration, another compiler, Meson or place to a new directory.
 build() {
     build_row=$(builds | grep "^$1 ")
-    build_dir=build/$1 build_cc=$(cell "$build_row" 2) build_options=$(cell "$build_row" 3)
+    build_dir=build/$1 build_cc=$(cell "$build_row" 2) build_options="$(cell "$build_row" 4) $(werror)"
+    build_targets=$(cell "$build_row" 5)
     build_tools="$(pwd -P), meson $(meson --version), $($build_cc --version | head -n 1)"
     need_writable build "$build_dir" "$build_dir.lock"
     mkdir -p "$build_dir"
-    quietly "building $build_dir ($build_cc)" "build/log/$1.log" locked_build
+    quietly "building $build_dir ($build_cc)" "build/log/$1.log" locked_build || return
+    show_warnings "build/log/$1.log"
 }

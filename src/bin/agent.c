@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* agent.c - holdfast-agent: settings, log, loop, the agent and its link to a server;
- * then it runs until it is told to stop.  The processes it looks after live on. */
+/* agent.c - holdfast-agent: settings, log, loop, the agent and its link to a server; it runs until
+ * it is stopped.  The processes that it supervises keep running. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -11,19 +11,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/agent.h"
-#include "agent/agent_upgrade.h"
-#include "agent/settings.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/loop.h"
-#include "base/mem.h"
-#include "base/notify.h"
-#include "base/sys.h"
+#include "agent/shell/agent.h"
+#include "agent/shell/agent_upgrade.h"
+#include "agent/shell/settings.h"
+#include "base/io/file.h"
+#include "base/io/log.h"
+#include "base/io/loop.h"
+#include "base/io/notify.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
 #include "link/client.h"
 #include "link/lookup.h"
 
-/* Who fills the memory is to be killed before us. */
+/* The OOM killer should end other processes before the agent. */
 #define OOM_SCORE "-900"
 
 enum { TOKEN_FILE_MAX = 1024 };
@@ -32,13 +32,15 @@ struct program {
     struct agent_program self;
     int argc;
     struct agent_settings settings;
-    struct arena arena; /* of the settings */
+    struct arena arena; /* owns the settings */
     struct log *log;
     struct loop *loop;
     struct agent *agent;
-    struct client *client;    /* NULL: there is no server */
-    const char *server_names; /* for people */
-    bool was_down;            /* and that was logged */
+    struct client *client;    /* NULL: no server is configured */
+    const char *server_names; /* for log and status */
+    bool was_down;            /* a lost link has been logged */
+    char *trouble;            /* why the link is down; NULL: it is up */
+    int64_t again_at_ms;      /* time of the next attempt, on the loop's clock */
 };
 
 /* ---- the link */
@@ -55,6 +57,8 @@ static void on_up(void *arg, const struct message_welcome *welcome)
     struct program *p = arg;
 
     p->was_down = false;
+    free(p->trouble);
+    p->trouble = NULL;
     LOG(p->log, LOG_INFO, "connected", log_str("agent_id", client_agent_id(p->client)),
         log_int("epoch", welcome->epoch));
     agent_on_up(p->agent, welcome);
@@ -73,43 +77,8 @@ static void on_message(void *arg, unsigned type, const void *message)
         agent_on_message(p->agent, type, message);
 }
 
-/* The first of several failures is worth a line; all are for who looks closely. */
-static void on_down(void *arg, const struct err *why, int64_t again_ms)
-{
-    struct program *p = arg;
-    bool is_unwanted = again_ms >= CLIENT_UNWANTED_MS;
-    enum log_level level = is_unwanted ? LOG_ERROR : p->was_down ? LOG_DEBUG : LOG_WARN;
-
-    p->was_down = true;
-    LOG(p->log, level,
-        is_unwanted ? "the server does not want us; hosted processes are kept alive"
-                    : "no server; hosted processes are kept alive",
-        log_str("error", why ? why->text : "the server ended the session"),
-        log_int("again_ms", again_ms));
-    agent_on_down(p->agent);
-}
-
-static void on_joined(void *arg, const char *agent_id)
-{
-    struct program *p = arg;
-
-    LOG(p->log, LOG_INFO, "joined", log_str("agent_id", agent_id));
-}
-
-static const struct client_owner owner = { fill_hello, on_up, on_message, on_down, on_joined };
-
-static void send_message(void *arg, unsigned type, const struct shape *s, const void *message)
-{
-    struct program *p = arg;
-
-    if (p->client)
-        client_send(p->client, type, s, message);
-}
-
-/* ---- settings */
-
-/* Once it has joined, the token is of no use and its file may be gone. */
-static int read_token(struct program *p, const char **ret, struct err *err)
+/* After joining, the token is not needed and its file may be gone. */
+static int agent_read_token(struct program *p, const char **ret, struct err *err)
 {
     const char *path = p->settings.join_token_file;
     struct buf text = { 0 };
@@ -124,13 +93,69 @@ static int read_token(struct program *p, const char **ret, struct err *err)
 
         if (err->sys == ENOENT && !sys_stat(cert, &st))
             return 0;
-        return err_wrap(err, "join_token_file");
+        return err_wrap(err, "%s", "join_token_file");
     }
     n = strcspn(buf_text(&text), " \t\r\n");
-    *ret = arena_memdup(&p->arena, buf_text(&text), n);
+    *ret = arena_memdup(&p->arena, buf_text(&text),
+                        n); /* done again each minute until it has joined */
     file_wipe(&text);
     return 0;
 }
+
+/* A token that the server refuses can be replaced in its file without a restart. */
+static void renew_token(void *arg)
+{
+    struct program *p = arg;
+    struct err err = { 0 };
+    const char *token;
+
+    if (!p->client || !client_is_unwanted(p->client) || !*p->settings.join_token_file)
+        return;
+    if (agent_read_token(p, &token, &err) || client_set_token(p->client, token, &err))
+        LOG(p->log, LOG_WARN, "no other token to join by", log_err(&err));
+}
+
+/* Logs the first of several failures as a warning; all of them at debug level. */
+static void on_down(void *arg, const struct err *why, int64_t again_ms)
+{
+    struct program *p = arg;
+    const char *text = why ? err_msg(why) : MSG("the server ended the session");
+    bool is_unwanted = client_is_unwanted(p->client);
+    bool is_news = !p->was_down || (is_unwanted && (!p->trouble || strcmp(p->trouble, text) != 0));
+
+    LOG(p->log,
+        !is_news      ? LOG_DEBUG
+        : is_unwanted ? LOG_ERROR
+                      : LOG_WARN,
+        is_unwanted ? "the server does not want us; hosted processes are kept alive"
+                    : "no server; hosted processes are kept alive",
+        log_str("error", text), log_int("again_ms", again_ms));
+    p->was_down = true;
+    free(p->trouble);
+    p->trouble = xstrdup(text);
+    p->again_at_ms = loop_now_ms(p->loop) + again_ms;
+    agent_on_down(p->agent);
+}
+
+static void agent_on_joined(void *arg, const char *agent_id)
+{
+    struct program *p = arg;
+
+    LOG(p->log, LOG_INFO, "joined", log_str("agent_id", agent_id));
+}
+
+static const struct client_owner owner = { fill_hello, on_up,           on_message,
+                                           on_down,    agent_on_joined, renew_token };
+
+static void send_message(void *arg, unsigned type, const struct shape *s, const void *message)
+{
+    struct program *p = arg;
+
+    if (p->client)
+        client_send(p->client, type, s, message);
+}
+
+/* ---- settings */
 
 static const char **server_list(struct program *p)
 {
@@ -158,14 +183,15 @@ static int check_settings(const struct agent_settings *s, struct err *err)
         const char *wrong = lookup_check(servers[i].address);
 
         if (wrong)
-            return err_set(err, ERR_INVALID, "servers[%zu]: '%s' %s", i, servers[i].address, wrong);
+            return err_set(err, ERR_INVALID, "%s[%zu]: '%s' %s", "servers", i, servers[i].address,
+                           wrong);
     }
     if (*s->join_token && *s->join_token_file)
         return err_set(err, ERR_INVALID, "join_token and join_token_file: only one of them");
     return policy_check(&s->policy, err);
 }
 
-/* What there is to show, and that is all, is shown at the start alone. */
+/* Options that only print something are handled at the start, not at a reload. */
 static int load_settings(const struct program *p, struct arena *a, struct agent_settings *ret,
                          struct config_loaded *ret_loaded, struct err *err)
 {
@@ -177,10 +203,12 @@ static int load_settings(const struct program *p, struct arena *a, struct agent_
 static void fill_link(void *arg, struct agent_link *ret)
 {
     struct program *p = arg;
+    int64_t left_ms = p->again_at_ms - loop_now_ms(p->loop);
 
     if (p->client)
-        *ret = (struct agent_link){ p->server_names, client_agent_id(p->client),
-                                    client_is_up(p->client) };
+        *ret =
+            (struct agent_link){ p->server_names, client_agent_id(p->client),
+                                 client_is_up(p->client), p->trouble, left_ms > 0 ? left_ms : 0 };
 }
 
 static struct agent_options options_of(struct program *p)
@@ -194,6 +222,7 @@ static struct agent_options options_of(struct program *p)
                                    .proc_file = p->settings.proc_file,
                                    .without = p->settings.without,
                                    .cgroups = p->settings.cgroups,
+                                   .scope_by_name = &p->settings.scope_by_name,
                                    .local_socket = p->settings.local.socket,
                                    .local_group = p->settings.local.group,
                                    .send = send_message,
@@ -201,9 +230,9 @@ static struct agent_options options_of(struct program *p)
                                    .arg = p };
 }
 
-/* ---- its life */
+/* ---- life cycle */
 
-static void tell_manager(struct program *p, const char *text)
+static void notify_manager(struct program *p, const char *text)
 {
     struct err err;
 
@@ -217,19 +246,19 @@ static void tell_reloading(struct program *p)
 
     snprintf(text, sizeof(text), "RELOADING=1\nMONOTONIC_USEC=%lld",
              (long long)clock_mono_ms(&clock_system) * 1000);
-    tell_manager(p, text);
+    notify_manager(p, text);
 }
 
 static void on_stop(void *arg, int number)
 {
     struct program *p = arg;
 
-    tell_manager(p, "STOPPING=1");
+    notify_manager(p, "STOPPING=1");
     LOG(p->log, LOG_INFO, "stopping; the processes live on", log_int("signal", number));
     loop_stop(p->loop);
 }
 
-/* What is read once, at the start. */
+/* Settings that are read only at the start. */
 static const struct {
     const char *name;
     size_t at;
@@ -247,8 +276,8 @@ static const char **fixed_text(struct agent_settings *s, size_t i)
     return (const char **)((char *)s + fixed[i].at);
 }
 
-/* They stay as they are in force; the texts are kept apart from those that go. */
-static void keep_fixed(struct program *p, struct agent_settings *to, struct arena *a)
+/* Keeps the values in use; the texts are copied because the old settings are freed. */
+static void keep_fixed_settings(struct program *p, struct agent_settings *to, struct arena *a)
 {
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
         const char *now = *fixed_text(&p->settings, i);
@@ -261,7 +290,7 @@ static void keep_fixed(struct program *p, struct agent_settings *to, struct aren
     }
 }
 
-/* A link is begun at the start, with an identity, or never. */
+/* A link is opened at the start, with an identity, or never. */
 static int set_servers(struct program *p, struct err *err)
 {
     const char **list = server_list(p);
@@ -286,7 +315,7 @@ static int reload(struct program *p, struct err *err)
         arena_free(&a);
         return -1;
     }
-    keep_fixed(p, &to, &a);
+    keep_fixed_settings(p, &to, &a);
     arena_free(&p->arena);
     p->arena = a;
     p->settings = to;
@@ -295,7 +324,7 @@ static int reload(struct program *p, struct err *err)
     return set_servers(p, err);
 }
 
-/* All of it or nothing: a mistake in the file must not end what works. */
+/* All settings are replaced or none: an error in the file must not stop a running agent. */
 static void on_hangup(void *arg, int number)
 {
     struct program *p = arg;
@@ -308,7 +337,7 @@ static void on_hangup(void *arg, int number)
             log_err(&err));
     else
         LOG(p->log, LOG_INFO, "the configuration was read again, the log file opened again");
-    tell_manager(p, "READY=1");
+    notify_manager(p, "READY=1");
 }
 
 /* A new program that could not read its configuration would end at once. */
@@ -332,7 +361,7 @@ static void on_upgrade(void *arg, int number)
 static int catch_signals(struct program *p, struct err *err)
 {
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGCHLD, SIG_DFL); /* whoever started us may have ignored it */
+    signal(SIGCHLD, SIG_DFL); /* the parent may have ignored it */
     if (loop_on_signal(p->loop, SIGTERM, on_stop, p, err) ||
         loop_on_signal(p->loop, SIGINT, on_stop, p, err) ||
         loop_on_signal(p->loop, SIGHUP, on_hangup, p, err) ||
@@ -341,7 +370,7 @@ static int catch_signals(struct program *p, struct err *err)
     return 0;
 }
 
-static void outlive_others(struct program *p)
+static void set_oom_score(struct program *p)
 {
     int fd = sys_open("/proc/self/oom_score_adj", O_WRONLY, 0);
 
@@ -350,7 +379,7 @@ static void outlive_others(struct program *p)
     sys_close(fd);
 }
 
-static void say_ready(struct program *p)
+static void notify_ready(struct program *p)
 {
     const struct passwd *user = getpwuid(geteuid());
 
@@ -369,10 +398,10 @@ static void say_ready(struct program *p)
                user ? user->pw_name : "this user", (unsigned)geteuid());
     }
     fflush(stdout);
-    tell_manager(p, "READY=1");
+    notify_manager(p, "READY=1");
 }
 
-static int start(struct program *p, struct err *err)
+static int start_agent(struct program *p, struct err *err)
 {
     const struct agent_options options = options_of(p);
     struct client_settings link = { .dir = p->settings.data_dir,
@@ -382,33 +411,38 @@ static int start(struct program *p, struct err *err)
 
     if (loop_new(&clock_system, &p->loop, err) || catch_signals(p, err))
         return -1;
-    outlive_others(p);
+    set_oom_score(p);
     if (agent_new(p->loop, p->log, &options, &p->agent, err))
         return -1;
-    if (p->settings.servers.n &&
-        (read_token(p, &link.token, err) || client_new(p->loop, &link, &owner, p, &p->client, err)))
+    if (p->settings.servers.n && (agent_read_token(p, &link.token, err) ||
+                                  client_new(p->loop, &link, &owner, p, &p->client, err)))
         return -1;
     agent_program_ready();
-    say_ready(p);
+    notify_ready(p);
     return 0;
 }
 
-/* The agent has something to say to the last, so the link goes after it is silent. */
-static void stop(struct program *p)
+/* The agent sends messages until it has ended, so the link is closed after it. */
+static void stop_agent(struct program *p, int status)
 {
     struct client *client = p->client;
 
     p->client = NULL;
     client_free(client);
-    agent_free(p->agent);
+    if (!agent_free(p->agent)) {
+        LOG(p->log, LOG_WARN, "a path of a process does not answer, and is not waited for");
+        fflush(NULL);
+        _exit(status);
+    }
     loop_free(p->loop);
     log_free(p->log);
     arena_free(&p->arena);
     free(p->self.path);
+    free(p->trouble);
 }
 
-/* For whoever started it; the log, where it is a file, is for later. */
-static int complain(const struct program *p, const struct err *err, int status)
+/* Prints to stderr for the starter; the log may be a file. */
+static int report_error(const struct program *p, const struct err *err, int status)
 {
     fprintf(stderr, "holdfast-agent: %s\n", err->text);
     if (p->log && *p->settings.log.file)
@@ -416,13 +450,13 @@ static int complain(const struct program *p, const struct err *err, int status)
     return status;
 }
 
-static int run(struct program *p, struct err *err)
+static int run_agent(struct program *p, struct err *err)
 {
     const char *file = p->settings.log.file;
 
     if (log_new(*file ? file : NULL, (enum log_level)p->settings.log.level, &clock_system, &p->log,
                 err) ||
-        start(p, err) || loop_run(p->loop, err))
+        start_agent(p, err) || loop_run(p->loop, err))
         return -1;
     LOG(p->log, LOG_INFO, "stopped");
     return 0;
@@ -437,11 +471,11 @@ int main(int argc, char **argv)
 
     if (agent_program_find(agent_config.program, argv, &p.self, &err) ||
         load_settings(&p, &p.arena, &p.settings, &loaded, &err))
-        status = complain(&p, &err, 2);
+        status = report_error(&p, &err, 2);
     else if (loaded.show)
         fputs(loaded.show, stdout);
-    else if (run(&p, &err))
-        status = complain(&p, &err, EXIT_FAILURE);
-    stop(&p);
+    else if (run_agent(&p, &err))
+        status = report_error(&p, &err, EXIT_FAILURE);
+    stop_agent(&p, status);
     return status;
 }

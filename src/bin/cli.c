@@ -2,7 +2,7 @@
 /* cli.c - holdfast: the command line. */
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/cli_main.h"
 
 int main(int argc, char **argv)
 {

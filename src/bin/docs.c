@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* docs.c - holdfast-docs: writes the reference from the tables, or checks that
- * the one in the tree is what the tables say.
+/* docs.c - holdfast-docs: writes the reference from the tables, and the pages beside it that are
+ * made of tables, or checks that those in the tree match them.
  *
  *     holdfast-docs docs/reference
  *     holdfast-docs --check docs/reference */
@@ -10,22 +10,23 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/settings.h"
-#include "api/code_page.h"
-#include "api/example.h"
-#include "api/metrics.h"
-#include "api/routes.h"
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/err.h"
-#include "base/mem.h"
-#include "base/sys.h"
+#include "agent/shell/settings.h"
+#include "api/describe/code_page.h"
+#include "api/describe/example.h"
+#include "api/pipeline/metrics.h"
+#include "api/pipeline/routes.h"
+#include "base/mem/arena.h"
+#include "base/mem/buf.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
+#include "base/text/err.h"
+#include "bin/lifecycle_page.h"
+#include "fleetsim/fleet_plan.h"
 #include "link/message.h"
 #include "model/shapes.h"
-#include "server/settings.h"
-#include "sim/fleet_plan.h"
-#include "wire/config.h"
-#include "wire/shape.h"
+#include "server/sessions/settings.h"
+#include "wire/json/config.h"
+#include "wire/json/shape.h"
 
 enum { SHAPES_MAX = 512 };
 
@@ -55,7 +56,7 @@ static void put_sim_config(struct buf *out)
     put_config(&fleet_config, out);
 }
 
-/* A shape and those inside it, each once, in the order they are met. */
+/* Collects a shape and its nested shapes, each once, in order of appearance. */
 static void collect(const struct shape *s, const struct shape **all, size_t *n)
 {
     for (size_t i = 0; i < *n; i++) {
@@ -111,7 +112,7 @@ static void put_messages(struct buf *out)
     }
 }
 
-/* Where a row of the table is served, as a client writes it. */
+/* The URLs of a route, as a client writes them. */
 static void put_paths(const struct route *r, struct buf *out)
 {
     const char *between = "";
@@ -148,7 +149,7 @@ static void put_shape_link(const char *before, const struct shape *s, const char
         buf_printf(out, " | %s", none);
 }
 
-/* As one would try it from a shell; where a body has the credentials they are left out. */
+/* An example for a shell; credentials in a body are left out. */
 static void put_example(const struct route *r, struct buf *out)
 {
     enum dialect_kind dialect;
@@ -219,19 +220,20 @@ static const struct {
     { "objects.md", put_objects },
     { "metrics.md", metrics_page_write },
     { "../codes.md", code_page_write },
+    { "../lifecycle.md", lifecycle_page_write },
 };
 
-static int read_file(const char *path, struct buf *to, struct err *err)
+static int docs_read_file(const char *path, struct buf *to, struct err *err)
 {
     int fd = sys_open(path, O_RDONLY, 0);
     ssize_t got;
 
     if (fd < 0)
-        return err_sys(err, "open %s", path);
+        return err_sys(err, "%s", path);
     while ((got = sys_read(fd, buf_reserve(to, 65536), 65536)) > 0)
         to->len += (size_t)got;
     sys_close(fd);
-    return got < 0 ? err_sys(err, "read %s", path) : 0;
+    return got < 0 ? err_sys(err, "%s", path) : 0;
 }
 
 static int write_file(const char *path, const struct buf *page, struct err *err)
@@ -240,10 +242,10 @@ static int write_file(const char *path, const struct buf *page, struct err *err)
     ssize_t put;
 
     if (fd < 0)
-        return err_sys(err, "open %s", path);
+        return err_sys(err, "%s", path);
     put = sys_write(fd, buf_data(page), page->len);
     sys_close(fd);
-    return put == (ssize_t)page->len ? 0 : err_sys(err, "write %s", path);
+    return put == (ssize_t)page->len ? 0 : err_sys(err, "%s", path);
 }
 
 static int check_file(const char *path, const struct buf *page, const char *program,
@@ -252,7 +254,7 @@ static int check_file(const char *path, const struct buf *page, const char *prog
     struct buf old = { 0 };
     bool same;
 
-    if (read_file(path, &old, err)) {
+    if (docs_read_file(path, &old, err)) {
         buf_free(&old);
         return -1;
     }

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "api/openapi.h"
-#include "base/mem.h"
-#include "server/health.h"
+#include "api/describe/openapi.h"
+#include "base/mem/mem.h"
+#include "server/sessions/health.h"
 
 static struct health health_now(const struct front *f)
 {
@@ -44,7 +44,7 @@ static void answer_page(struct front *f, struct http_req *req)
     http_answer(req, 200, NULL, "text/html; charset=utf-8", &body);
 }
 
-/* It says the same all day, to everybody. */
+/* The document is constant and the same for every client. */
 static void answer_openapi(struct front *f, struct http_req *req)
 {
     struct buf body = { 0 };
@@ -66,8 +66,8 @@ static const struct page pages[] = {
     { "/openapi.json", answer_openapi },
 };
 
-static void refuse(struct http_req *req, int status, const struct http_field *extra,
-                   const char *text)
+static void front_refuse(struct http_req *req, int status, const struct http_field *extra,
+                         const char *text)
 {
     struct buf body = { 0 };
 
@@ -75,7 +75,7 @@ static void refuse(struct http_req *req, int status, const struct http_field *ex
     http_answer(req, status, extra, "application/json; charset=utf-8", &body);
 }
 
-/* What can not be served is refused before its body is read. */
+/* A request that cannot be served is refused before its body is read. */
 static void on_head(void *arg, struct http_req *req)
 {
     static const struct http_field allow[] = { { "Allow", "GET, HEAD" }, { 0 } };
@@ -90,9 +90,9 @@ static void on_head(void *arg, struct http_req *req)
             req->user = (void *)&pages[i];
     }
     if (!req->user)
-        refuse(req, 404, NULL, "no such page");
+        front_refuse(req, 404, NULL, "no such page");
     else if (strcmp(req->head.method, "GET") != 0 && strcmp(req->head.method, "HEAD") != 0)
-        refuse(req, 405, allow, "this page can only be read");
+        front_refuse(req, 405, allow, "this page can only be read");
 }
 
 static void on_request(void *arg, struct http_req *req)
@@ -121,7 +121,14 @@ static void on_trouble(void *arg, const struct err *err)
     LOG(f->log, LOG_WARN, "cannot accept connections for a moment", log_err(err));
 }
 
-const struct http_owner front_owner = { on_head, on_request, on_gone, on_trouble };
+static bool front_on_body(void *arg, struct http_req *req, size_t n)
+{
+    struct front *f = arg;
+
+    return !api_is_path(req->head.path) || api_owner.on_body(f->door, req, n);
+}
+
+const struct http_owner front_owner = { on_head, on_request, on_gone, on_trouble, front_on_body };
 
 void front_log_refusals(struct front *f)
 {

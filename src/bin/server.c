@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* server.c - holdfast-server: settings, log, loop, then all its parts, lowest first; it
- * runs until it is told to stop, and serves the requests it has before it does.
+/* server.c - holdfast-server: settings, log, loop, then all parts, lowest first; it runs until it
+ * is stopped, and finishes the requests in progress first.
  *
- *   store    what must not be lost              tasks    operations and their results
- *   fleet    hosts and processes, in memory     agents   the link, sessions, the CA
- *   events   what happened, stored, in a file   api      what clients ask, by HTTP */
+ *   store    persistent data                   tasks    operations and their results
+ *   fleet    hosts and processes, in memory    agents   the link, sessions, the CA
+ *   events   stored and written to a file      api      HTTP requests of clients */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,26 +14,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/access.h"
-#include "api/api.h"
-#include "api/login.h"
-#include "api/metrics.h"
-#include "api/routes.h"
-#include "base/log.h"
-#include "base/loop.h"
-#include "base/mem.h"
-#include "base/notify.h"
-#include "base/sys.h"
+#include "api/auth/access.h"
+#include "api/auth/login.h"
+#include "api/pipeline/api.h"
+#include "api/pipeline/metrics.h"
+#include "api/pipeline/routes.h"
+#include "base/io/log.h"
+#include "base/io/loop.h"
+#include "base/io/notify.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
 #include "bin/front.h"
-#include "server/agents.h"
-#include "server/events.h"
-#include "server/fleet.h"
-#include "server/hub.h"
-#include "server/settings.h"
-#include "server/tasks.h"
+#include "server/dispatch/hub.h"
+#include "server/dispatch/tasks.h"
+#include "server/events/events.h"
+#include "server/fleet/fleet.h"
+#include "server/sessions/agents.h"
+#include "server/sessions/settings.h"
 #include "store/store.h"
-#include "wire/http.h"
-#include "wire/seal.h"
+#include "wire/http/http.h"
+#include "wire/tls/seal.h"
 
 struct server {
     struct server_settings settings;
@@ -60,21 +60,21 @@ struct server {
     struct tls *tls;
     struct http_server *http, *admin_http;
     struct front front;
-    int64_t open_files; /* 0: nobody knows how many may be open */
-    unsigned draining;  /* doors with requests in work */
+    int64_t open_files; /* limit of open descriptors; 0: not known */
+    unsigned draining;  /* listeners with requests in progress */
     struct timer tick, stop;
 };
 
-/* How often refusals are written down, however many there are. */
+/* How often refusals are logged, however many there are. */
 enum { TICK_MS = 10 * 1000 };
 
-/* How long a stop waits for the requests in work. */
+/* How long a stop waits for the requests in progress. */
 enum { STOP_MS = 30 * 1000 };
 
 /* Descriptors that are not connections: log, epoll, listeners, signals. */
-enum { OTHER_FDS = 64, OPEN_FILES_MAX = 1 << 20 }; /* more are as good as no limit */
+enum { OTHER_FDS = 64, OPEN_FILES_MAX = 1 << 20 }; /* a higher limit counts as unlimited */
 
-static void on_tick(void *arg)
+static void server_on_tick(void *arg)
 {
     struct server *s = arg;
 
@@ -89,7 +89,7 @@ static void on_links_empty(void *arg)
     loop_stop(s->loop);
 }
 
-/* Agents go last: a request in work may need one. */
+/* Agents are stopped last: a request in progress may need one. */
 static void on_empty(void *arg)
 {
     struct server *s = arg;
@@ -107,7 +107,7 @@ static void on_stop_late(void *arg)
     loop_stop(s->loop);
 }
 
-static void tell_manager(struct server *s, const char *text)
+static void notify_manager(struct server *s, const char *text)
 {
     struct err err;
 
@@ -125,7 +125,7 @@ static void on_stop(void *arg, int number)
         return;
     }
     s->front.is_stopping = true;
-    tell_manager(s, "STOPPING=1");
+    notify_manager(s, "STOPPING=1");
     s->draining = 2;
     api_drain(s->api);
     http_server_drain(s->http, on_empty, s);
@@ -135,6 +135,27 @@ static void on_stop(void *arg, int number)
     LOG(s->log, LOG_INFO, "stopping", log_int("signal", number),
         log_int("connections_in_work", (int64_t)http_server_counters(s->http)->connections),
         log_str("hint", "a second signal ends it at once"));
+}
+
+/* A new certificate that cannot be used leaves the old one in use. */
+static void reload_tls(struct server *s)
+{
+    const struct tls_config config = { .cert_path = s->settings.tls.cert,
+                                       .key_path = s->settings.tls.key };
+    struct err err = { 0 };
+    struct tls *tls;
+
+    if (!s->tls)
+        return;
+    if (tls_server_new(&config, &tls, &err)) {
+        LOG(s->log, LOG_ERROR, "the certificate of the API stays as it was", log_err(&err));
+        return;
+    }
+    http_server_set_tls(s->http, tls);
+    tls_free(s->tls); /* freed with the last of its connections */
+    s->tls = tls;
+    LOG(s->log, LOG_INFO, "the certificate of the API was read again",
+        log_str("cert", config.cert_path));
 }
 
 static void on_hangup(void *arg, int number)
@@ -149,6 +170,7 @@ static void on_hangup(void *arg, int number)
         LOG(s->log, LOG_INFO, "the log file was opened again");
     if (events_reopen(s->events, &err))
         LOG(s->log, LOG_ERROR, "the file of events stays as it was", log_err(&err));
+    reload_tls(s);
 }
 
 static int catch_signals(struct server *s, struct err *err)
@@ -161,7 +183,7 @@ static int catch_signals(struct server *s, struct err *err)
     return 0;
 }
 
-static int make_tls(struct server *s, const struct address *at, struct err *err)
+static int server_make_tls(struct server *s, const struct address *at, struct err *err)
 {
     const struct tls_config config = { .cert_path = s->settings.tls.cert,
                                        .key_path = s->settings.tls.key };
@@ -180,7 +202,8 @@ static int make_tls(struct server *s, const struct address *at, struct err *err)
     return tls_server_new(&config, &s->tls, err);
 }
 
-/* As many descriptors as we may have; fewer than connections is worth a word. */
+/* Raises the limit of descriptors to the maximum; warns if it is below the number of
+ * connections. */
 static void raise_fd_limit(struct server *s)
 {
     struct rlimit limit;
@@ -189,7 +212,7 @@ static void raise_fd_limit(struct server *s)
         return;
     limit.rlim_cur = limit.rlim_max;
     (void)sys_prlimit(RLIMIT_NOFILE, &limit,
-                      NULL); /* then it stays as it was, and the line below is true */
+                      NULL); /* if it fails the limit stays, and the warning below is right */
     if (sys_prlimit(RLIMIT_NOFILE, NULL, &limit))
         return;
     s->open_files = limit.rlim_cur < OPEN_FILES_MAX ? (int64_t)limit.rlim_cur : OPEN_FILES_MAX;
@@ -200,7 +223,7 @@ static void raise_fd_limit(struct server *s)
         log_int("http.connections", s->settings.http.connections));
 }
 
-static void say_ready(struct server *s, const struct address *at, const struct address *link)
+static void notify_ready(struct server *s, const struct address *at, const struct address *link)
 {
     const char *scheme = s->tls ? "https" : "http";
     char text[ADDRESS_TEXT_SIZE], link_text[ADDRESS_TEXT_SIZE];
@@ -214,13 +237,12 @@ static void say_ready(struct server *s, const struct address *at, const struct a
     printf("holdfast-server %s: API %s://%s/, agents %s, data %s; Ctrl-C ends it\n",
            HOLDFAST_VERSION, scheme, text, link_text, s->settings.data_dir);
     fflush(stdout);
-    tell_manager(s, "READY=1");
+    notify_manager(s, "READY=1");
 }
 
 /* ---- its parts */
 
-/* It holds the CA's key and the admin socket: who can write to it, or give it to others,
- * is us. */
+/* The folder has the CA's key and the admin socket, so only our user may own it or write to it. */
 static int make_data_dir(const char *path, struct err *err)
 {
     struct stat st;
@@ -228,7 +250,7 @@ static int make_data_dir(const char *path, struct err *err)
     if (sys_mkdir(path, 0700) && errno != EEXIST)
         return err_sys(err, "data_dir: make %s", path);
     if (sys_stat(path, &st))
-        return err_sys(err, "data_dir: %s", path);
+        return err_sys(err, "%s: %s", "data_dir", path);
     if (!S_ISDIR(st.st_mode))
         return err_set(err, ERR_INVALID, "data_dir: %s is not a folder", path);
     if (st.st_uid != geteuid())
@@ -257,7 +279,7 @@ static int open_store(struct server *s, struct err *err)
     return 0;
 }
 
-/* Who may call us, and how they prove it. */
+/* Apps, and how they authenticate. */
 static int make_access(struct server *s, struct err *err)
 {
     const struct login_config login = { .url = s->settings.login.url,
@@ -289,31 +311,31 @@ static int make_events(struct server *s, struct err *err)
     return 0;
 }
 
-/* Whoever connects to the link has a descriptor, strangers too: some are left for the API. */
+/* Every connection to the link needs a descriptor, unknown peers included; some are left for the
+ * API. */
 static int64_t links_max(const struct server *s)
 {
     return s->open_files > OTHER_FDS ? (s->open_files - OTHER_FDS) / 32 * 31 : 0;
 }
 
-/* Agents must find the tasks of before, so they are let in last. */
+/* Agents must find the open tasks, so they are admitted last. */
 static int make_parts(struct server *s, struct err *err)
 {
     const struct agents_settings link = { .dir = s->settings.data_dir,
                                           .listen = s->settings.link.listen,
                                           .node = s->settings.node,
                                           .ping_ms = s->settings.link.ping_s * 1000,
-                                          .links_max = links_max(s),
-                                          .threads = s->settings.link.threads };
+                                          .links_max = links_max(s) };
     const struct hub_limits limits = { (size_t)s->settings.dispatch.per_agent,
                                        (size_t)s->settings.dispatch.total };
-    static const struct tasks_hands hands = { agents_send, agents_is_full };
+    static const struct tasks_effects effects = { agents_send, agents_is_full };
 
     s->retention = retention_new(s->loop, s->log, s->store);
     s->fleet = fleet_new(s->loop, s->log, s->store);
     if (retention_load(s->retention, err) || fleet_load(s->fleet, err) || make_events(s, err) ||
         agents_new(s->loop, s->log, s->store, s->fleet, s->events, &link, &s->agents, err))
         return -1;
-    s->tasks = tasks_new(s->loop, s->log, s->store, s->fleet, &hands, s->agents);
+    s->tasks = tasks_new(s->loop, s->log, s->store, s->fleet, &effects, s->agents);
     tasks_keep(s->tasks, s->settings.tasks.days, s->retention);
     tasks_set_limits(s->tasks, &limits);
     agents_set_tasks(s->agents, s->tasks);
@@ -337,6 +359,7 @@ static int make_parts(struct server *s, struct err *err)
                                           .events = s->events,
                                           .scopes = s->scopes,
                                           .audit_days = s->settings.audit.days,
+                                          .body_bytes_total = s->settings.http.body_bytes_total,
                                           .retention = s->retention,
                                           .access = s->access,
                                           .login = s->login,
@@ -348,7 +371,8 @@ static int make_parts(struct server *s, struct err *err)
     return 0;
 }
 
-/* Who can open the socket may do all: that is its owner, whatever umask we were given. */
+/* A client of this socket may do everything, so only its owner can open it, whatever the umask
+ * is. */
 static int listen_admin(struct server *s, struct err *err)
 {
     const char *path = s->settings.admin_socket;
@@ -359,7 +383,7 @@ static int listen_admin(struct server *s, struct err *err)
     if (!*path)
         path = arena_printf(&s->arena, "%s/admin.sock", s->settings.data_dir);
     if (address_parse(arena_printf(&s->arena, "unix:%s", path), &at, err))
-        return err_wrap(err, "admin_socket");
+        return err_wrap(err, "%s", "admin_socket");
     s->admin_http = http_server_new(s->loop, NULL, &api_owner, &s->admin);
     old = umask(0177);
     failed = http_server_listen(s->admin_http, &at, NULL, &real, err);
@@ -383,15 +407,16 @@ static int listen_public(struct server *s, const struct address *at, struct addr
     return http_server_listen(s->http, at, s->tls, ret_real, err);
 }
 
-static int start(struct server *s, struct err *err)
+static int start_server(struct server *s, struct err *err)
 {
     struct address at, real, link;
 
     if (address_parse(s->settings.listen, &at, err))
-        return err_wrap(err, "listen");
+        return err_wrap(err, "%s", "listen");
     raise_fd_limit(s);
     if (routes_check(routes, err) || loop_new(&clock_system, &s->loop, err) ||
-        catch_signals(s, err) || make_tls(s, &at, err) || open_store(s, err) || make_parts(s, err))
+        catch_signals(s, err) || server_make_tls(s, &at, err) || open_store(s, err) ||
+        make_parts(s, err))
         return -1;
     s->front = (struct front){
         .loop = s->loop, .log = s->log, .door = &s->public, .started_ms = loop_now_ms(s->loop)
@@ -399,14 +424,14 @@ static int start(struct server *s, struct err *err)
     if (listen_public(s, &at, &real, err) || listen_admin(s, err) ||
         agents_listen(s->agents, &link, err))
         return -1;
-    timer_init(&s->tick, on_tick, s);
+    timer_init(&s->tick, server_on_tick, s);
     timer_set(s->loop, &s->tick, TICK_MS);
-    say_ready(s, &real, &link);
+    notify_ready(s, &real, &link);
     return 0;
 }
 
-/* In the order that api.h and tasks.h ask for. */
-static void stop(struct server *s)
+/* In the order that api.h and tasks.h require. */
+static void stop_server(struct server *s)
 {
     http_server_free(s->http);
     http_server_free(s->admin_http);
@@ -435,8 +460,8 @@ static void stop(struct server *s)
     arena_free(&s->arena);
 }
 
-/* For whoever started it; the log, where it is a file, is for later. */
-static int complain(const struct server *s, const struct err *err, int status)
+/* Prints to stderr for the starter; the log may be a file. */
+static int report_error(const struct server *s, const struct err *err, int status)
 {
     fprintf(stderr, "holdfast-server: %s\n", err->text);
     if (s->log && *s->settings.log.file)
@@ -444,13 +469,17 @@ static int complain(const struct server *s, const struct err *err, int status)
     return status;
 }
 
-static int run(struct server *s, struct err *err)
+static int run_server(struct server *s, const struct config_loaded *loaded, struct err *err)
 {
     const char *file = s->settings.log.file;
 
     if (log_new(*file ? file : NULL, (enum log_level)s->settings.log.level, &clock_system, &s->log,
-                err) ||
-        start(s, err) || loop_run(s->loop, err))
+                err))
+        return -1;
+    for (const char *const *name = loaded->no_effect; *name; name++)
+        LOG(s->log, LOG_WARN, "a setting has no effect and can be deleted",
+            log_str("setting", *name));
+    if (start_server(s, err) || loop_run(s->loop, err))
         return -1;
     front_log_refusals(&s->front);
     LOG(s->log, LOG_INFO, "stopped");
@@ -465,11 +494,11 @@ int main(int argc, char **argv)
     int status = EXIT_SUCCESS;
 
     if (config_load(&server_config, argc, argv, environ, &s.arena, &s.settings, &loaded, &err))
-        status = complain(&s, &err, 2);
+        status = report_error(&s, &err, 2);
     else if (loaded.show)
         fputs(loaded.show, stdout);
-    else if (run(&s, &err))
-        status = complain(&s, &err, EXIT_FAILURE);
-    stop(&s);
+    else if (run_server(&s, &loaded, &err))
+        status = report_error(&s, &err, EXIT_FAILURE);
+    stop_server(&s);
     return status;
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* sim.c - holdfast-sim: settings, who behaves how, then as many processes as were asked for
- * with their share of the agents; this one shows how far they are (sim/fleet_front.h). */
+/* sim.c - holdfast-sim: settings, the plan of the fleet, then the worker processes with their share
+ * of the agents; this process is the front (fleetsim/fleet_front.h). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/mem.h"
-#include "base/sys.h"
-#include "base/sys_fork.h"
+#include "base/io/file.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
+#include "base/os/sys_fork.h"
+#include "fleetsim/fleet_front.h"
+#include "fleetsim/fleet_worker.h"
 #include "link/lookup.h"
-#include "sim/fleet_front.h"
-#include "sim/fleet_worker.h"
 
 enum { TOKEN_FILE_MAX = 1024, OTHER_FDS = 64 };
 
@@ -25,7 +25,7 @@ struct program {
     struct fleet_child *children;
 };
 
-static int read_token(struct program *p, struct err *err)
+static int sim_read_token(struct program *p, struct err *err)
 {
     const struct fleet_settings *s = &p->settings;
     struct buf text = { 0 };
@@ -34,13 +34,13 @@ static int read_token(struct program *p, struct err *err)
     if (*s->token || !*s->token_file)
         return 0;
     if (file_read_secret(s->token_file, TOKEN_FILE_MAX, &text, err))
-        return err_wrap(err, "token_file");
+        return err_wrap(err, "%s", "token_file");
     p->token = arena_memdup(&p->arena, buf_text(&text), strcspn(buf_text(&text), " \t\r\n"));
     file_wipe(&text);
     return 0;
 }
 
-/* Each connection is one. */
+/* Each connection needs a descriptor. */
 static int check_fds(const struct fleet_settings *s, struct err *err)
 {
     int64_t needed = (s->agents + s->processes - 1) / s->processes + OTHER_FDS;
@@ -60,35 +60,35 @@ static int check_fds(const struct fleet_settings *s, struct err *err)
     return 0;
 }
 
-static int prepare(struct program *p, struct err *err)
+static int sim_prepare(struct program *p, struct err *err)
 {
     const struct fleet_settings *s = &p->settings;
     const char *wrong = lookup_check(s->server);
     char ip[FLEET_IP_SIZE];
 
     if (wrong)
-        return err_set(err, ERR_INVALID, "server: '%s' %s", s->server, wrong);
+        return err_set(err, ERR_INVALID, "%s: '%s' %s", "server", s->server, wrong);
     if (fleet_plan_init(&p->plan, s, err) || fleet_ip(s, s->agents - 1, ip, err) ||
-        read_token(p, err) || check_fds(s, err))
+        sim_read_token(p, err) || check_fds(s, err))
         return -1;
     if (sys_mkdir(s->dir, 0700) && errno != EEXIST)
-        return err_sys(err, "dir: %s", s->dir);
+        return err_sys(err, "%s: %s", "dir", s->dir);
     return 0;
 }
 
-/* The child leaves through its own exit: nothing of ours runs twice. */
+/* The child exits by itself, so that no code of the parent runs twice. */
 static int make_child(struct program *p, int64_t worker, struct err *err)
 {
     int fds[2];
     pid_t pid;
 
     if (sys_socketpair(fds))
-        return err_sys(err, "socketpair");
+        return err_sys(err, "%s", "socketpair");
     pid = sys_fork();
     if (pid < 0) {
         sys_close(fds[0]);
         sys_close(fds[1]);
-        return err_sys(err, "fork");
+        return err_sys(err, "%s", "fork");
     }
     if (pid == 0) {
         int status;
@@ -107,7 +107,7 @@ static int make_child(struct program *p, int64_t worker, struct err *err)
     return 0;
 }
 
-static int run(struct program *p, int *ret_status, struct err *err)
+static int sim_run(struct program *p, int *ret_status, struct err *err)
 {
     p->children = xalloc((size_t)p->settings.processes * sizeof(*p->children));
     for (int64_t i = 0; i < p->settings.processes; i++) {
@@ -126,12 +126,12 @@ int main(int argc, char **argv)
     int status = EXIT_SUCCESS;
 
     if (config_load(&fleet_config, argc, argv, environ, &p.arena, &p.settings, &loaded, &err) ||
-        (!loaded.show && prepare(&p, &err))) {
+        (!loaded.show && sim_prepare(&p, &err))) {
         fprintf(stderr, "holdfast-sim: %s\n", err.text);
         status = 2;
     } else if (loaded.show) {
         fputs(loaded.show, stdout);
-    } else if (run(&p, &status, &err)) {
+    } else if (sim_run(&p, &status, &err)) {
         fprintf(stderr, "holdfast-sim: %s\n", err.text);
         status = EXIT_FAILURE;
     }

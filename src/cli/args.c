@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "base/nearest.h"
-#include "base/utf8.h"
+#include "base/mem/mem.h"
+#include "base/text/suggest.h"
+#include "base/text/utf8.h"
+#include "cli/commands.h"
 #include "model/duration.h"
 
 enum { COMMANDS_MAX = 64 };
@@ -19,32 +20,58 @@ struct reader {
     enum lang lang;
     struct arena *arena;
     struct args *args;
-    const char **words; /* all plain words, the command's too */
+    const char **words; /* all plain words, including those of the command */
     size_t n_words;
     struct err *err;
 };
 
-static int fail(const struct reader *r, enum text id, const char *const *args)
+static int args_fail(const struct reader *r, enum text id, const char *const *args)
 {
     return text_err(r->err, ERR_INVALID, r->lang, id, args);
 }
 
+/* The command with the longest name that the first words form, and how many words that is. */
+static const struct command *find_command(const struct reader *r, const char *const *words,
+                                          size_t n, size_t *ret_used)
+{
+    const struct command *one = n ? command_find(words[0]) : NULL, *two = NULL;
+
+    *ret_used = 1;
+    if (n > 1 && command_is_group(words[0]))
+        two = command_find(arena_printf(r->arena, "%s %s", words[0], words[1]));
+    if (two || (n > 1 && !one && command_is_group(words[0])))
+        *ret_used = 2;
+    return two ? two : one;
+}
+
 /* ---- options ---- */
+
+/* If the command precedes the option, only its options are suggested. */
+static const char *suggest_option(const struct reader *r, const char *name)
+{
+    const char *names[OPTIONS + 1] = { 0 };
+    size_t used, n = 0;
+    const struct command *c = find_command(r, r->words, r->n_words, &used);
+
+    for (size_t i = 0; i < OPTIONS; i++) {
+        if (!c || i >= OPTIONS_GLOBAL || c->options >> i & 1)
+            names[n++] = cli_options[i].name;
+    }
+    return suggest_find(name, names);
+}
 
 static int unknown_option(const struct reader *r, const char *word, const char *name)
 {
-    const char *names[OPTIONS + 1] = { 0 }, *near;
+    const char *near;
 
     if (!strcmp(name, "secret"))
-        return fail(r, TEXT_SECRET_IN_SIGHT, NULL);
-    for (size_t i = 0; i < OPTIONS; i++)
-        names[i] = cli_options[i].name;
-    near = nearest_find(name, names);
-    return near ? fail(r, TEXT_NEAREST_OPTION, TEXT_ARGS(word, near))
-                : fail(r, TEXT_UNKNOWN_OPTION, TEXT_ARGS(word));
+        return args_fail(r, TEXT_SECRET_IN_SIGHT, NULL);
+    near = suggest_option(r, name);
+    return near ? args_fail(r, TEXT_NEAREST_OPTION, TEXT_ARGS(word, near))
+                : args_fail(r, TEXT_UNKNOWN_OPTION, TEXT_ARGS(word));
 }
 
-/* There is room for the next power of two. */
+/* The capacity is the next power of two. */
 static void add_word(struct list *list, const char *text, struct arena *a)
 {
     struct word *words = list->items;
@@ -67,10 +94,10 @@ int args_number(const char *text, int64_t *ret)
     return errno || end == text || *end ? -1 : 0;
 }
 
-static int put_number(struct reader *r, const struct option *o, const char *text, int64_t *to)
+static int args_put_number(struct reader *r, const struct option *o, const char *text, int64_t *to)
 {
     if (args_number(text, to))
-        return fail(r, TEXT_NOT_A_NUMBER, TEXT_ARGS(o->name, text));
+        return args_fail(r, TEXT_NOT_A_NUMBER, TEXT_ARGS(o->name, text));
     return 0;
 }
 
@@ -83,10 +110,10 @@ static int put_option(struct reader *r, const struct option *o, const char *text
     case OPTION_IS_TEXT: *(const char **)to = text; return 0;
     case OPTION_IS_FLAG_OR_TEXT: *(const char **)to = text ? text : ""; return 0;
     case OPTION_IS_LIST: add_word(to, text, r->arena); return 0;
-    case OPTION_IS_NUMBER: return put_number(r, o, text, to);
+    case OPTION_IS_NUMBER: return args_put_number(r, o, text, to);
     case OPTION_IS_SECONDS:
         if (!duration_read(text, to))
-            return fail(r, TEXT_NOT_A_DURATION, TEXT_ARGS(o->name, text));
+            return args_fail(r, TEXT_NOT_A_DURATION, TEXT_ARGS(o->name, text));
         return 0;
     case OPTION_IS_SETTING:
         r->args->settings[r->args->n_settings++] =
@@ -97,7 +124,7 @@ static int put_option(struct reader *r, const struct option *o, const char *text
     return 0;
 }
 
-/* "--hosted no": the word is its value, though "--hosted=no" is how it is written. */
+/* "--hosted no": the word is the value, although the documented form is "--hosted=no". */
 static bool is_yes_or_no(const struct reader *r, const struct option *o)
 {
     const char *next = r->at + 1 < r->argc ? r->argv[r->at + 1] : "";
@@ -106,7 +133,7 @@ static bool is_yes_or_no(const struct reader *r, const struct option *o)
            (!strcmp(next, "no") || !strcmp(next, "yes"));
 }
 
-/* The value that belongs to it, and the word it is in. */
+/* The option's value, behind "=" or in the next word. */
 static int take_value(struct reader *r, const struct option *o, const char *equals,
                       const char **ret)
 {
@@ -116,13 +143,14 @@ static int take_value(struct reader *r, const struct option *o, const char *equa
     if (o->kind == OPTION_IS_FLAG_OR_TEXT)
         return 0;
     if (!o->value)
-        return equals && o->kind != OPTION_IS_SETTING ? fail(r, TEXT_NO_VALUE, TEXT_ARGS(o->name))
-                                                      : 0;
+        return equals && o->kind != OPTION_IS_SETTING
+                   ? args_fail(r, TEXT_NO_VALUE, TEXT_ARGS(o->name))
+                   : 0;
     if (!*ret && ++r->at < r->argc)
         *ret = r->argv[r->at];
     if (*ret && utf8_valid(*ret, strlen(*ret)) != strlen(*ret))
-        return fail(r, TEXT_NOT_UTF8, TEXT_ARGS(*ret));
-    return *ret ? 0 : fail(r, TEXT_NEEDS_VALUE, TEXT_ARGS(o->name));
+        return args_fail(r, TEXT_NOT_UTF8, TEXT_ARGS(*ret));
+    return *ret ? 0 : args_fail(r, TEXT_NEEDS_VALUE, TEXT_ARGS(o->name));
 }
 
 static int read_option(struct reader *r, const char *word)
@@ -146,12 +174,12 @@ static int read_option(struct reader *r, const char *word)
         return -1;
     if (args_has(r->args, (enum option_id)id) && cli_options[id].kind != OPTION_IS_LIST &&
         cli_options[id].value)
-        return fail(r, TEXT_TWICE, TEXT_ARGS(name));
+        return args_fail(r, TEXT_TWICE, TEXT_ARGS(name));
     r->args->given |= UINT64_C(1) << id;
     return put_option(r, &cli_options[id], text);
 }
 
-static int read_words(struct reader *r)
+static int args_read_words(struct reader *r)
 {
     bool plain = false;
 
@@ -159,7 +187,7 @@ static int read_words(struct reader *r)
         const char *word = r->argv[r->at];
 
         if (utf8_valid(word, strlen(word)) != strlen(word))
-            return fail(r, TEXT_NOT_UTF8, TEXT_ARGS(word));
+            return args_fail(r, TEXT_NOT_UTF8, TEXT_ARGS(word));
         if (!plain && !strcmp(word, "--"))
             plain = true;
         else if (plain || word[0] != '-' || !word[1])
@@ -179,12 +207,12 @@ static int unknown_command(const struct reader *r, const char *name)
 
     for (const struct command *c = cli_commands; c->name && n + 1 < COMMANDS_MAX; c++)
         names[n++] = c->name;
-    near = nearest_find(name, names);
-    return near ? fail(r, TEXT_NEAREST_COMMAND, TEXT_ARGS(name, near))
-                : fail(r, TEXT_UNKNOWN_COMMAND, TEXT_ARGS(name));
+    near = suggest_find(name, names);
+    return near ? args_fail(r, TEXT_NEAREST_COMMAND, TEXT_ARGS(name, near))
+                : args_fail(r, TEXT_UNKNOWN_COMMAND, TEXT_ARGS(name));
 }
 
-/* "app" alone, or with a word that makes no command of it. */
+/* "app" alone, or followed by a word that is not a command of the group. */
 static int unknown_in_group(const struct reader *r, const char *group)
 {
     struct buf rest = { 0 };
@@ -195,30 +223,16 @@ static int unknown_in_group(const struct reader *r, const char *group)
         if (!strncmp(c->name, group, strlen(group)) && c->name[strlen(group)] == ' ')
             buf_printf(&rest, "%s%s", rest.len ? ", " : "", c->name + strlen(group) + 1);
     }
-    (void)fail(r, TEXT_NEEDS_MORE, TEXT_ARGS(group, buf_text(&rest))); /* -1, as below */
+    (void)args_fail(r, TEXT_NEEDS_MORE, TEXT_ARGS(group, buf_text(&rest))); /* -1, returned below */
     buf_free(&rest);
     return -1;
 }
 
-/* The command of the first words, and how many they are. */
-static const struct command *match(const struct reader *r, const char *const *words, size_t n,
-                                   size_t *ret_used)
-{
-    const struct command *one = n ? command_find(words[0]) : NULL, *two = NULL;
-
-    *ret_used = 1;
-    if (n > 1 && command_is_group(words[0]))
-        two = command_find(arena_printf(r->arena, "%s %s", words[0], words[1]));
-    if (two || (n > 1 && !one && command_is_group(words[0])))
-        *ret_used = 2;
-    return two ? two : one;
-}
-
-/* Of what help is wanted: "holdfast app --help", "holdfast help app create". */
+/* What help is wanted for: "holdfast app --help", "holdfast help app create". */
 static int read_help(struct reader *r, const char *const *words, size_t n)
 {
     size_t used;
-    const struct command *c = match(r, words, n, &used);
+    const struct command *c = find_command(r, words, n, &used);
 
     r->args->help = true;
     r->args->about = c ? c->name : n ? words[0] : "";
@@ -234,23 +248,23 @@ static int check_words(struct reader *r, size_t used)
     size_t words_max = is_local && c->op >= 0 ? ARGS_WORDS_MAX : c->words_max;
 
     if (is_local ? c->place == OF_SERVER : c->place == OF_AGENT)
-        return fail(r, is_local ? TEXT_NOT_LOCAL : TEXT_ONLY_LOCAL, TEXT_ARGS(c->name));
+        return args_fail(r, is_local ? TEXT_NOT_LOCAL : TEXT_ONLY_LOCAL, TEXT_ARGS(c->name));
     if (is_local && r->args->hosts.n)
-        return fail(r, TEXT_LOCAL_HOST, NULL);
+        return args_fail(r, TEXT_LOCAL_HOST, NULL);
     if (r->n_words - used < c->words_min)
-        return fail(r, TEXT_TOO_FEW_WORDS, TEXT_ARGS(c->name, c->words));
+        return args_fail(r, TEXT_TOO_FEW_WORDS, TEXT_ARGS(c->name, c->words));
     if (r->n_words - used > words_max)
-        return fail(r, TEXT_TOO_MANY_WORDS, TEXT_ARGS(c->name, r->words[used + words_max]));
+        return args_fail(r, TEXT_TOO_MANY_WORDS, TEXT_ARGS(c->name, r->words[used + words_max]));
     for (size_t i = used; i < r->n_words; i++)
         r->args->words[r->args->n_words++] = r->words[i];
     for (size_t id = 0; id < OPTIONS_GLOBAL; id++) {
         if (args_has(r->args, (enum option_id)id) && !(c->options >> id & 1))
-            return fail(r, TEXT_NOT_ITS_OPTION, TEXT_ARGS(c->name, cli_options[id].name));
+            return args_fail(r, TEXT_NOT_ITS_OPTION, TEXT_ARGS(c->name, cli_options[id].name));
     }
     return 0;
 }
 
-/* "host lst": a process of a server has a slash in its name. */
+/* "host lst": not a process name, because those contain a slash without --local. */
 static bool is_mistyped(const struct reader *r, size_t used)
 {
     const struct command *c = r->args->command;
@@ -264,8 +278,8 @@ static int read_command(struct reader *r)
     size_t used;
 
     if (!r->n_words)
-        return fail(r, TEXT_NO_COMMAND, NULL);
-    r->args->command = match(r, r->words, r->n_words, &used);
+        return args_fail(r, TEXT_NO_COMMAND, NULL);
+    r->args->command = find_command(r, r->words, r->n_words, &used);
     if (r->args->command && is_mistyped(r, used))
         return unknown_command(
             r, arena_printf(r->arena, "%s %s", r->args->command->name, r->words[1]));
@@ -286,7 +300,7 @@ int args_read(int argc, char *const *argv, enum lang lang, struct arena *a, stru
     };
     ret->settings = arena_alloc(a, room);
     ret->settings[ret->n_settings++] = arena_strdup(a, "holdfast");
-    if (read_words(&r))
+    if (args_read_words(&r))
         return -1;
     ret->version = args_has(ret, OPTION_VERSION);
     if (ret->version)

@@ -2,29 +2,31 @@
 /* ask.c - see ask.h. */
 #include "cli/ask.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "base/mem.h"
-#include "wire/yaml.h"
+#include "base/io/file.h"
+#include "base/mem/mem.h"
+#include "model/operation.h"
+#include "wire/json/yaml.h"
 
-/* ---- words as JSON, for the shapes to read ---- */
+/* ---- words as JSON, to be read by the shapes ---- */
 
-static void put_text(struct buf *b, const char *key, const char *text)
+static void ask_put_text(struct buf *b, const char *key, const char *text)
 {
     buf_printf(b, "%s\"%s\":", b->len && buf_data(b)[b->len - 1] != '{' ? "," : "", key);
     buf_quote(b, text, strlen(text));
 }
 
-static void put_number(struct buf *b, const char *key, int64_t number)
+static void ask_put_number(struct buf *b, const char *key, int64_t number)
 {
     char text[24];
 
     snprintf(text, sizeof(text), "%lld", (long long)number);
-    put_text(b, key, text);
+    ask_put_text(b, key, text);
 }
 
-static void put_list(struct buf *b, const char *key, const struct list *list)
+static void ask_put_list(struct buf *b, const char *key, const struct list *list)
 {
     const struct word *words = list->items;
 
@@ -47,26 +49,34 @@ static int read_ask(const struct shape *shape, struct buf *json, struct arena *a
     return bad ? -1 : 0;
 }
 
-/* An option is called as it was typed, whatever field it became. */
 struct option_field {
     const char *field, *option;
 };
 
-static int name_option(const struct option_field *names, struct err *err)
+/* The same shape, whose fields are called as the options that give them: errors name what was
+ * typed. */
+static struct shape named_by_options(const struct shape *s, const struct option_field *names,
+                                     struct arena *a)
 {
-    for (; names->field; names++) {
-        size_t n = strlen(names->field);
+    struct field *fields = arena_alloc(a, (SHAPE_FIELDS_MAX + 1) * sizeof(*fields));
+    struct shape named = *s;
 
-        if (!strncmp(err->text, names->field, n) && err->text[n] == ':')
-            return err_set(err, err->code, "--%s%s", names->option, err->text + n);
+    for (size_t i = 0; s->fields[i].name; i++) {
+        fields[i] = s->fields[i];
+        for (const struct option_field *n = names; n->field; n++) {
+            if (!strcmp(n->field, fields[i].name))
+                fields[i].name = n->option;
+        }
     }
-    return -1;
+    named.fields = fields;
+    return named;
 }
 
 /* ---- operations ---- */
 
-/* The namespace ends at the first slash: a name may have more of them. */
-static bool split(const char *word, struct arena *a, const char **ret_space, const char **ret_name)
+/* The namespace ends at the first slash: a name may contain more slashes. */
+static bool ask_split(const char *word, struct arena *a, const char **ret_space,
+                      const char **ret_name)
 {
     const char *slash = strchr(word, '/');
 
@@ -75,8 +85,7 @@ static bool split(const char *word, struct arena *a, const char **ret_space, con
     return slash && slash != word && slash[1];
 }
 
-/* JSON is read as such, because there is some that is no YAML: with tabs, or \u
- * surrogates. */
+/* JSON is read as JSON, because not all JSON is YAML: tabs, \u surrogates. */
 static int read_json_spec(const char *path, struct arena *a, struct proc_spec *ret, struct err *err)
 {
     struct buf b = { 0 };
@@ -99,38 +108,29 @@ static int read_spec(const char *path, struct arena *a, struct proc_spec *ret, s
     return yaml_read_file(&proc_spec_shape, path, a, ret, err);
 }
 
-static const char *op_name(int op)
-{
-    const struct enum_name *e = proc_op_names;
-
-    while (e->value != op)
-        e++;
-    return e->name;
-}
-
 int ask_operation(const struct args *args, enum lang lang, struct arena *a,
                   struct operation_ask *ret, struct err *err)
 {
     struct buf json = { 0 };
     const char *space, *name;
 
-    if (!split(args->words[0], a, &space, &name))
+    if (!ask_split(args->words[0], a, &space, &name))
         return text_err(err, ERR_INVALID, lang, TEXT_NOT_A_PROCESS, TEXT_ARGS(args->words[0]));
     buf_addc(&json, '{');
-    put_text(&json, "operation", op_name(args->command->op));
-    put_text(&json, "namespace", space);
-    put_text(&json, "name", name);
-    put_list(&json, "hosts", &args->hosts);
+    ask_put_text(&json, "operation", operation_name(args->command->op));
+    ask_put_text(&json, "namespace", space);
+    ask_put_text(&json, "name", name);
+    ask_put_list(&json, "hosts", &args->hosts);
     if (args_has(args, OPTION_EXPECT))
-        put_number(&json, "expect", args->expect);
-    put_text(&json, "dry_run", args->dry_run ? "true" : "false");
-    put_text(&json, "idempotent", args->idempotent ? "true" : "false");
+        ask_put_number(&json, "expect", args->expect);
+    ask_put_text(&json, "dry_run", args->dry_run ? "true" : "false");
+    ask_put_text(&json, "idempotent", args->idempotent ? "true" : "false");
     if (read_ask(&operation_ask_shape, &json, a, ret, err))
         return -1;
     if (!args_has(args, OPTION_SPEC))
         return 0;
     if (read_spec(args->spec, a, &ret->spec, err))
-        return err_wrap(err, "--spec");
+        return err_wrap(err, "%s", "--spec");
     ret->has_spec = PRESENCE_GIVEN;
     return 0;
 }
@@ -142,12 +142,12 @@ int ask_forget(const struct args *args, enum lang lang, struct arena *a, struct 
     struct buf json = { 0 };
     const char *space, *name;
 
-    if (!split(args->words[0], a, &space, &name))
+    if (!ask_split(args->words[0], a, &space, &name))
         return text_err(err, ERR_INVALID, lang, TEXT_NOT_A_PROCESS, TEXT_ARGS(args->words[0]));
     buf_addc(&json, '{');
-    put_text(&json, "namespace", space);
-    put_text(&json, "name", name);
-    put_list(&json, "hosts", args->hosts.n ? &args->hosts : &(struct list){ &all, 1 });
+    ask_put_text(&json, "namespace", space);
+    ask_put_text(&json, "name", name);
+    ask_put_list(&json, "hosts", args->hosts.n ? &args->hosts : &(struct list){ &all, 1 });
     if (read_ask(&forget_ask_shape, &json, a, ret, err))
         return -1;
     if (!args->hosts.n)
@@ -155,7 +155,7 @@ int ask_forget(const struct args *args, enum lang lang, struct arena *a, struct 
     return 0;
 }
 
-/* Options that a list takes once each. */
+/* List options that may be given only once here. */
 static int check_once(const struct args *args, enum lang lang, struct err *err)
 {
     const struct {
@@ -172,7 +172,7 @@ static int check_once(const struct args *args, enum lang lang, struct err *err)
     return 0;
 }
 
-static const char *first_of(const struct list *words)
+static const char *ask_first_of(const struct list *words)
 {
     return words->n ? ((const struct word *)words->items)->text : "";
 }
@@ -186,7 +186,7 @@ static int put_hosted(struct buf *json, const struct args *args, enum lang lang,
         return 0;
     if (*text && strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
         return text_err(err, ERR_INVALID, lang, TEXT_NOT_YES_OR_NO, TEXT_ARGS("hosted", text));
-    put_text(json, "hosted", strcmp(text, "no") ? "true" : "false");
+    ask_put_text(json, "hosted", strcmp(text, "no") ? "true" : "false");
     return 0;
 }
 
@@ -194,58 +194,60 @@ int ask_processes(const struct args *args, enum lang lang, struct arena *a, stru
                   struct err *err)
 {
     static const struct option_field names[] = {
-        { "status", "state" }, { "business", "biz" }, { "text", "match" }, { 0 }
+        { "status", "--state" }, { "business", "--biz" }, { "text", "--match" }, { 0 }
     };
-    const char *space = first_of(&args->spaces), *name = "";
+    const struct shape named = named_by_options(&process_ask_shape, names, a);
+    const char *space = ask_first_of(&args->spaces), *name = "";
     struct buf json = { 0 };
 
     if (check_once(args, lang, err))
         return -1;
     if (args->n_words && *space)
         return text_err(err, ERR_INVALID, lang, TEXT_TWICE, TEXT_ARGS("namespace"));
-    if (args->n_words && !split(args->words[0], a, &space, &name) &&
+    if (args->n_words && !ask_split(args->words[0], a, &space, &name) &&
         (!*args->words[0] || strchr(args->words[0], '/')))
         return text_err(err, ERR_INVALID, lang, TEXT_NOT_A_PROCESS, TEXT_ARGS(args->words[0]));
     buf_addc(&json, '{');
-    put_text(&json, "namespace", space);
-    put_text(&json, "name", name);
-    put_text(&json, "host", first_of(&args->hosts));
+    ask_put_text(&json, "namespace", space);
+    ask_put_text(&json, "name", name);
+    ask_put_text(&json, "host", ask_first_of(&args->hosts));
     if (args->businesses.n)
-        put_text(&json, "business", first_of(&args->businesses));
+        ask_put_text(&json, "--biz", ask_first_of(&args->businesses));
     if (args->state)
-        put_text(&json, "status", args->state);
+        ask_put_text(&json, "--state", args->state);
     if (args->text)
-        put_text(&json, "text", args->text);
-    put_number(&json, "limit", 1000);
+        ask_put_text(&json, "--match", args->text);
+    ask_put_number(&json, "limit", 1000);
     if (put_hosted(&json, args, lang, err)) {
         buf_free(&json);
         return -1;
     }
-    return read_ask(&process_ask_shape, &json, a, ret, err) ? name_option(names, err) : 0;
+    return read_ask(&named, &json, a, ret, err);
 }
 
 int ask_logs(const struct args *args, enum lang lang, struct arena *a, struct log_ask *ret,
              struct err *err)
 {
-    static const struct option_field names[] = { { "lines", "lines" }, { 0 } };
+    static const struct option_field names[] = { { "lines", "--lines" }, { 0 } };
+    const struct shape named = named_by_options(&log_ask_shape, names, a);
     const struct word *hosts = args->hosts.items;
     const char *space, *name;
     struct buf json = { 0 };
 
-    if (!split(args->words[0], a, &space, &name))
+    if (!ask_split(args->words[0], a, &space, &name))
         return text_err(err, ERR_INVALID, lang, TEXT_NOT_A_PROCESS, TEXT_ARGS(args->words[0]));
     if (args->hosts.n > 1)
         return text_err(err, ERR_INVALID, lang, TEXT_TWICE, TEXT_ARGS("host"));
     if (!log_is_what(args->what))
         return text_err(err, ERR_INVALID, lang, TEXT_NOT_A_COMMAND, TEXT_ARGS(args->what));
     buf_addc(&json, '{');
-    put_text(&json, "namespace", space);
-    put_text(&json, "name", name);
-    put_text(&json, "host", args->hosts.n ? hosts[0].text : "");
-    put_text(&json, "what", args->what);
+    ask_put_text(&json, "namespace", space);
+    ask_put_text(&json, "name", name);
+    ask_put_text(&json, "host", args->hosts.n ? hosts[0].text : "");
+    ask_put_text(&json, "what", args->what);
     if (args_has(args, OPTION_LINES))
-        put_number(&json, "lines", args->lines);
-    return read_ask(&log_ask_shape, &json, a, ret, err) ? name_option(names, err) : 0;
+        ask_put_number(&json, "--lines", args->lines);
+    return read_ask(&named, &json, a, ret, err);
 }
 
 int ask_events(const struct args *args, enum lang lang, int64_t now_s, struct arena *a,
@@ -258,16 +260,16 @@ int ask_events(const struct args *args, enum lang lang, int64_t now_s, struct ar
         return text_err(err, ERR_INVALID, lang, TEXT_TWICE,
                         TEXT_ARGS(args->hosts.n > 1 ? "host" : "namespace"));
     buf_addc(&json, '{');
-    put_text(&json, "host", args->hosts.n ? hosts[0].text : "");
-    put_text(&json, "namespace", args->spaces.n ? spaces[0].text : "");
+    ask_put_text(&json, "host", args->hosts.n ? hosts[0].text : "");
+    ask_put_text(&json, "namespace", args->spaces.n ? spaces[0].text : "");
     if (args_has(args, OPTION_SINCE))
-        put_number(&json, "since_s", now_s > args->since_s ? now_s - args->since_s : 0);
+        ask_put_number(&json, "since_s", now_s > args->since_s ? now_s - args->since_s : 0);
     return read_ask(&event_ask_shape, &json, a, ret, err);
 }
 
 /* ---- apps and tokens ---- */
 
-/* One empty word is the empty list, which means all. */
+/* A single empty word stands for the empty list, which means all. */
 static void put_given(struct buf *b, const struct args *args, enum option_id id, const char *key,
                       const struct list *list)
 {
@@ -275,33 +277,38 @@ static void put_given(struct buf *b, const struct args *args, enum option_id id,
     const struct list none = { 0 };
 
     if (args_has(args, id))
-        put_list(b, key, list->n == 1 && !*words[0].text ? &none : list);
+        ask_put_list(b, key, list->n == 1 && !*words[0].text ? &none : list);
 }
 
 int ask_permissions(const struct args *args, enum lang lang, struct arena *a,
                     struct app_permissions *to, struct err *err)
 {
+    /* Errors have the paths of a new app's request. */
+    static const struct field fields[] = {
+        { "permissions", .type = FIELD_OBJ, .sub = &app_permissions_shape }, { 0 }
+    };
+    static const struct shape in_app = { "permissions", sizeof(*to), fields };
     const char *signs = args_has(args, OPTION_SIGNATURES) ? args->signatures : "no";
     struct buf json = { 0 };
     int bad;
 
     if (*signs && strcmp(signs, "yes") != 0 && strcmp(signs, "no") != 0)
         return text_err(err, ERR_INVALID, lang, TEXT_NOT_YES_OR_NO, TEXT_ARGS("signatures", signs));
-    buf_addc(&json, '{');
+    buf_puts(&json, "{\"permissions\":{");
     put_given(&json, args, OPTION_RIGHT, "rights", &args->rights);
     put_given(&json, args, OPTION_OPERATION, "operations", &args->operations);
     put_given(&json, args, OPTION_NAMESPACE, "namespaces", &args->spaces);
     put_given(&json, args, OPTION_BIZ, "businesses", &args->businesses);
     put_given(&json, args, OPTION_BIZ_SET, "business_sets", &args->business_sets);
     if (args_has(args, OPTION_RATE))
-        put_number(&json, "rate_per_second", args->rate);
+        ask_put_number(&json, "rate_per_second", args->rate);
     if (args_has(args, OPTION_SIGNATURES))
-        put_text(&json, "signatures", strcmp(signs, "no") ? "true" : "false");
-    buf_addc(&json, '}');
-    bad = shape_read(&app_permissions_shape, buf_data(&json), json.len,
-                     SHAPE_STRICT | SHAPE_TEXT | SHAPE_OVERLAY, a, to, err);
+        ask_put_text(&json, "signatures", strcmp(signs, "no") ? "true" : "false");
+    buf_puts(&json, "}}");
+    bad = shape_read(&in_app, buf_data(&json), json.len, SHAPE_STRICT | SHAPE_TEXT | SHAPE_OVERLAY,
+                     a, to, err);
     buf_free(&json);
-    return bad ? err_set(err, err->code, "permissions.%s", err->text) : 0;
+    return bad ? -1 : 0;
 }
 
 int ask_app(const struct args *args, enum lang lang, struct arena *a, struct app_ask *ret,
@@ -310,7 +317,7 @@ int ask_app(const struct args *args, enum lang lang, struct arena *a, struct app
     struct buf json = { 0 };
 
     buf_addc(&json, '{');
-    put_text(&json, "code", args->words[0]);
+    ask_put_text(&json, "code", args->words[0]);
     if (read_ask(&app_ask_shape, &json, a, ret, err) ||
         ask_permissions(args, lang, a, &ret->permissions, err))
         return -1;
@@ -322,23 +329,25 @@ int ask_app(const struct args *args, enum lang lang, struct arena *a, struct app
 int ask_token(const struct args *args, enum lang lang, struct arena *a, struct token_ask *ret,
               struct err *err)
 {
-    static const struct option_field names[] = {
-        { "cloud_id", "cloud" }, { "biz_id", "biz" }, { "ttl_s", "ttl, in seconds" },
-        { "uses", "uses" },      { "note", "note" },  { 0 }
-    };
+    const char *ttl = text_get(lang, TEXT_TTL_IN_SECONDS);
+    const struct option_field names[] = { { "cloud_id", "--cloud" }, { "biz_id", "--biz" },
+                                          { "ttl_s", ttl },          { "uses", "--uses" },
+                                          { "note", "--note" },      { 0 } };
+    const struct shape named = named_by_options(&token_ask_shape, names, a);
     const struct word *businesses = args->businesses.items;
     struct buf json = { 0 };
 
     if (args->businesses.n > 1)
         return text_err(err, ERR_INVALID, lang, TEXT_TWICE, TEXT_ARGS("biz"));
     buf_addc(&json, '{');
-    put_number(&json, "cloud_id", args->cloud);
+    ask_put_number(&json, "--cloud", args->cloud);
     if (args->businesses.n)
-        put_text(&json, "biz_id", businesses[0].text);
+        ask_put_text(&json, "--biz", businesses[0].text);
     if (args_has(args, OPTION_TTL))
-        put_number(&json, "ttl_s", args->ttl_s);
+        ask_put_number(&json, ttl, args->ttl_s);
     if (args_has(args, OPTION_USES))
-        put_number(&json, "uses", args->uses);
-    put_text(&json, "note", args->note);
-    return read_ask(&token_ask_shape, &json, a, ret, err) ? name_option(names, err) : 0;
+        ask_put_number(&json, "--uses", args->uses);
+    ask_put_text(&json, "--note", args->note);
+    ask_put_text(&json, "relay", args->relay ? "true" : "false");
+    return read_ask(&named, &json, a, ret, err);
 }

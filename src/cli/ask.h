@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* ask.h - what a command asks of the server, made of its words.
+/* ask.h - builds the body of a command's request from its words and options.
  *
- * Everything is read by the shape the server reads it by, so that what it would
- * refuse is refused here, by the field's name, before anything is sent. */
+ * Everything is read by the shape that the server uses, so that invalid values are refused here,
+ * with the name of the field, before anything is sent. */
 #ifndef CLI_ASK_H
 #define CLI_ASK_H
 
-#include "cli/args.h"
+#include "cli/commands.h"
+#include "cli/options.h"
 #include "model/app.h"
 #include "model/event.h"
 #include "model/host.h"
@@ -16,7 +17,7 @@
 int ask_operation(const struct args *args, enum lang lang, struct arena *a,
                   struct operation_ask *ret, struct err *err);
 int ask_forget(const struct args *args, enum lang lang, struct arena *a, struct forget_ask *ret,
-               struct err *err); /* without hosts, if none are named */
+               struct err *err); /* without hosts if none are named */
 int ask_processes(const struct args *args, enum lang lang, struct arena *a, struct process_ask *ret,
                   struct err *err);
 int ask_logs(const struct args *args, enum lang lang, struct arena *a, struct log_ask *ret,
@@ -25,8 +26,9 @@ int ask_events(const struct args *args, enum lang lang, int64_t now_s, struct ar
                struct event_ask *ret, struct err *err);
 int ask_app(const struct args *args, enum lang lang, struct arena *a, struct app_ask *ret,
             struct err *err);
+/* Changes only the given fields. */
 int ask_permissions(const struct args *args, enum lang lang, struct arena *a,
-                    struct app_permissions *to, struct err *err); /* changes what is said */
+                    struct app_permissions *to, struct err *err);
 int ask_token(const struct args *args, enum lang lang, struct arena *a, struct token_ask *ret,
               struct err *err);
 

@@ -2,39 +2,41 @@
 /* audit_what.c - see audit_what.h. */
 #include "cli/audit_what.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
 #include "cli/text.h"
+#include "model/operation.h"
 #include "model/proc.h"
 #include "model/task.h"
-#include "model/why.h"
-#include "wire/json.h"
+#include "model/why_write.h"
+#include "wire/json/json.h"
 
-/* What is found on the way through. */
+/* Values collected while reading the JSON. */
 struct what {
     struct json json;
     struct arena arena;
     enum lang lang;
-    bool is_manage;                /* Job's calls to host and let go have numbers of their own */
-    const char *op, *space, *name; /* NULL: not said */
-    int64_t hosts, others;         /* of how many hosts; operations beside the first */
+    bool is_manage;                /* Job's calls to host and unhost have numbers of their own */
+    const char *op, *space, *name; /* NULL: absent */
+    int64_t hosts, others;         /* number of hosts; number of operations after the first */
     struct buf host_names, rest;   /* "a, b"; "key=value key=value" */
 };
 
-static int walk(struct what *w, const char *key);
+static int audit_what_walk(struct what *w, const char *key);
 
-/* ---- single values */
+/* ---- single values ---- */
 
-static const char *copy_text(struct what *w, const struct json_text *text)
+static const char *audit_what_copy_text(struct what *w, const struct json_text *text)
 {
-    size_t ignored; /* it ends with a NUL */
+    size_t ignored; /* the text is NUL-terminated */
 
     return json_text_copy(text, &w->arena, &ignored);
 }
 
-static int read_text(struct what *w, const char **ret)
+static int audit_what_read_text(struct what *w, const char **ret)
 {
     struct json_text text;
     struct json_number number;
@@ -46,7 +48,7 @@ static int read_text(struct what *w, const char **ret)
     if (kind == JSON_KIND_STRING) {
         if (json_read_string(&w->json, &text))
             return -1;
-        *ret = copy_text(w, &text);
+        *ret = audit_what_copy_text(w, &text);
         return 0;
     }
     if (kind == JSON_KIND_NUMBER) {
@@ -70,28 +72,23 @@ static void add_rest(struct what *w, const char *key, const char *value)
 
 static const char *op_name(const struct what *w, const char *text)
 {
-    static const int64_t managed[] = { [1] = PROC_OP_HOST, [2] = PROC_OP_UNHOST };
+    const struct operation *o = operation_find_name(text);
     char *end;
     long long number = strtoll(text, &end, 10);
 
-    for (const struct enum_name *n = proc_op_names; n->name; n++) {
-        if (!strcmp(n->name, text))
-            return why_op_name(n->value, w->lang);
-    }
-    if (!strcmp(text, "rotate")) /* of a secret */
+    if (!o && !strcmp(text, "rotate")) /* of a secret */
         return text_get(w->lang, TEXT_ROTATE);
-    if (*end)
-        return text;
-    if (w->is_manage && (number == 1 || number == 2))
-        number = managed[number];
-    return proc_is_op(number) ? why_op_name(number, w->lang) : text;
+    if (!o && !*end)
+        o = w->is_manage && operation_find_managed(number) ? operation_find_managed(number)
+                                                           : operation_find(number);
+    return o ? o->verb[w->lang] : text;
 }
 
 static int take_single(struct what *w, const char *key)
 {
     const char *text;
 
-    if (read_text(w, &text))
+    if (audit_what_read_text(w, &text))
         return -1;
     if (!strcmp(key, "op_type") || !strcmp(key, "operation"))
         w->op = op_name(w, text);
@@ -104,7 +101,7 @@ static int take_single(struct what *w, const char *key)
     return 0;
 }
 
-/* ---- hosts */
+/* ---- hosts ---- */
 
 static bool is_hosts(const char *key)
 {
@@ -117,8 +114,8 @@ static bool is_hosts(const char *key)
     return false;
 }
 
-/* By its address if that is told, with the cloud area if it is not the usual one. */
-static int read_host(struct what *w, const char **ret)
+/* By its address if there is one, with the cloud area unless that is 0. */
+static int audit_what_read_host(struct what *w, const char **ret)
 {
     const char *cloud = "0", *best = "?", *value, *key;
     enum json_kind kind;
@@ -128,12 +125,12 @@ static int read_host(struct what *w, const char **ret)
     if (json_peek(&w->json, &kind))
         return -1;
     if (kind != JSON_KIND_OBJECT)
-        return read_text(w, ret);
+        return audit_what_read_text(w, ret);
     if (json_enter(&w->json, JSON_KIND_OBJECT, &walk_in))
         return -1;
     while (json_next(&w->json, &walk_in, &more) == 0 && more) {
-        key = copy_text(w, &walk_in.key);
-        if (read_text(w, &value))
+        key = audit_what_copy_text(w, &walk_in.key);
+        if (audit_what_read_text(w, &value))
             return -1;
         if (!strcmp(key, "bk_cloud_id") || !strcmp(key, "cloud_id"))
             cloud = value;
@@ -148,14 +145,14 @@ static int take_host(struct what *w)
 {
     const char *name;
 
-    if (read_host(w, &name))
+    if (audit_what_read_host(w, &name))
         return -1;
     buf_printf(&w->host_names, "%s%s", w->host_names.len ? ", " : "", name);
     w->hosts++;
     return 0;
 }
 
-/* ---- lists and objects */
+/* ---- lists and objects ---- */
 
 static int take_item(struct what *w, const char *key, size_t i, struct buf *singles)
 {
@@ -171,14 +168,14 @@ static int take_item(struct what *w, const char *key, size_t i, struct buf *sing
         return json_skip(&w->json);
     }
     if (kind == JSON_KIND_OBJECT)
-        return walk(w, key);
-    if (read_text(w, &text))
+        return audit_what_walk(w, key);
+    if (audit_what_read_text(w, &text))
         return -1;
     buf_printf(singles, "%s%s", singles->len ? "," : "", text);
     return 0;
 }
 
-/* Of operations the first stands for all. */
+/* Of several operations only the first is shown. */
 static int take_list(struct what *w, const char *key)
 {
     struct json_walk walk_in;
@@ -197,7 +194,7 @@ static int take_list(struct what *w, const char *key)
     return bad ? -1 : 0;
 }
 
-/* { "n": 50, "first": [...] } is a list that was too long. */
+/* { "n": 50, "first": [...] } is a shortened list. */
 static int take_count(struct what *w, int64_t *ret)
 {
     struct json_number number;
@@ -219,9 +216,10 @@ static int take_object(struct what *w, const char *key)
     if (json_enter(&w->json, JSON_KIND_OBJECT, &walk_in))
         return -1;
     while (json_next(&w->json, &walk_in, &more) == 0 && more) {
-        const char *inner = copy_text(w, &walk_in.key);
+        const char *inner = audit_what_copy_text(w, &walk_in.key);
 
-        if (!strcmp(inner, "n") ? take_count(w, &n) : walk(w, strcmp(inner, "first") ? inner : key))
+        if (!strcmp(inner, "n") ? take_count(w, &n)
+                                : audit_what_walk(w, strcmp(inner, "first") ? inner : key))
             return -1;
     }
     if (n && is_hosts(key)) {
@@ -235,7 +233,7 @@ static int take_object(struct what *w, const char *key)
     return more ? -1 : 0;
 }
 
-static int walk(struct what *w, const char *key)
+static int audit_what_walk(struct what *w, const char *key)
 {
     enum json_kind kind;
 
@@ -246,14 +244,14 @@ static int walk(struct what *w, const char *key)
     return kind == JSON_KIND_LIST ? take_list(w, key) : take_single(w, key);
 }
 
-/* ---- in words */
+/* ---- output ---- */
 
 static void join(struct buf *to, const char *text)
 {
     buf_printf(to, "%s%s", to->len ? "; " : "", text);
 }
 
-static void put_process(const struct what *w, struct buf *to)
+static void audit_what_put_process(const struct what *w, struct buf *to)
 {
     const char *process = NULL;
     struct arena a = { 0 };
@@ -292,11 +290,11 @@ static void put_hosts(struct what *w, struct buf *to)
     buf_free(&all);
 }
 
-static void put_all(struct what *w, struct buf *to)
+static void audit_what_put_all(struct what *w, struct buf *to)
 {
     struct buf line = { 0 };
 
-    put_process(w, &line);
+    audit_what_put_process(w, &line);
     put_hosts(w, &line);
     if (w->others) {
         struct buf more = { 0 };
@@ -319,10 +317,10 @@ void audit_what_put(struct buf *to, const char *route, const char *json, enum la
     if (!json || !*json)
         return;
     json_init(&w.json, json, strlen(json), &w.arena, &err);
-    if (walk(&w, "") || json_finish(&w.json))
+    if (audit_what_walk(&w, "") || json_finish(&w.json))
         buf_puts(to, json);
     else
-        put_all(&w, to);
+        audit_what_put_all(&w, to);
     json_done(&w.json);
     buf_free(&w.host_names);
     buf_free(&w.rest);

@@ -3,19 +3,16 @@
 #include "cli/cli.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/mem.h"
-#include "cli/local.h"
-#include "cli/width.h"
+#include "base/mem/mem.h"
 #include "model/duration.h"
 #include "model/host.h"
-#include "model/wording.h"
 
 /* ---- requests ---- */
 
-/* Signals that a wait for a task has blocked end the request it is in. */
+/* While a command waits, signals are blocked; a pending one ends the current request. */
 bool cli_is_interrupted(void)
 {
     sigset_t pending;
@@ -31,8 +28,33 @@ static int open_client(struct cli *cli, struct err *err)
     const struct client_config config = { s->server, s->socket,         s->app, s->secret, s->ca,
                                           cli->lang, cli_is_interrupted };
 
-    cli->refused = false; /* what an answer before this one said is past */
+    cli->refused = false; /* forget the previous answer */
+    cli->refused_status = CLI_OK;
     return cli->client ? 0 : client_new(&config, &cli->client, err);
+}
+
+/* Results of a host: their HTTP status is 500 or more although the server works. */
+static bool is_of_host(int64_t number)
+{
+    return number == CODE_OFFLINE || number == CODE_DEADLINE || number == CODE_SPACE ||
+           number == CODE_TIMEOUT || number == CODE_COMMAND;
+}
+
+/* Statuses that /v1 does not use come from another server or a proxy. */
+static enum cli_status status_of_refusal(int http_status, const struct refusal *r)
+{
+    if (is_of_host(r->error.number))
+        return CLI_SOME_FAILED;
+    switch (http_status) {
+    case 400:
+    case 413:
+    case 422: return CLI_USAGE;
+    case 401:
+    case 403:
+    case 404:
+    case 409: return CLI_SOME_FAILED;
+    }
+    return CLI_SERVER;
 }
 
 static int read_answer(struct cli *cli, struct client_answer *answer, const struct shape *shape,
@@ -44,8 +66,10 @@ static int read_answer(struct cli *cli, struct client_answer *answer, const stru
 
     if (answer->status != 200 && answer->status != 201 && answer->status != 202) {
         cli->refused = true;
+        /* Cli->arena: the refusal outlives the answer. */
         bad = refusal_read(answer, address, *cli->settings.socket ? "" : cli->settings.app,
-                           cli->lang, &cli->arena, &cli->refusal, err); /* outlives the answer */
+                           cli->lang, &cli->arena, &cli->refusal, err);
+        cli->refused_status = status_of_refusal(answer->status, &cli->refusal);
     } else {
         bad = shape_read(shape, buf_data(&answer->body), answer->body.len, 0, a, ret, err);
         snprintf(status, sizeof(status), "%d", answer->status);
@@ -53,7 +77,7 @@ static int read_answer(struct cli *cli, struct client_answer *answer, const stru
             struct err inner = *err;
 
             bad = text_err(err, ERR_MALFORMED, cli->lang, TEXT_NOT_OURS,
-                           TEXT_ARGS(address, status, inner.text));
+                           TEXT_ARGS(address, status, err_msg(&inner)));
         }
     }
     buf_free(&answer->body);
@@ -155,38 +179,6 @@ int cli_get_all(struct cli *cli, const char *path, struct client_pair *query,
     return 0;
 }
 
-static const char *state_name(int64_t state)
-{
-    const struct enum_name *n = process_state_names;
-
-    while (n->name && n->value != state)
-        n++;
-    return n->name;
-}
-
-int cli_get_processes(struct cli *cli, const struct process_ask *ask, struct list *ret,
-                      struct err *err)
-{
-    struct client_pair query[] = {
-        { "namespace", ask->space },
-        { "name", ask->name },
-        { "host", ask->host },
-        { "business", ask->has_biz_id ? cli_count(cli, ask->biz_id) : NULL },
-        { "status", ask->has_status ? state_name(ask->status) : NULL },
-        { "hosted", !ask->has_hosted ? NULL
-                    : ask->hosted    ? "true"
-                                     : "false" },
-        { "text", ask->text },
-        { "limit", "1000" },
-        { "after", ask->after },
-        { 0 },
-    };
-
-    if (cli->local)
-        return local_get_processes(cli, ask, ret, err);
-    return cli_get_all(cli, "/v1/processes", query, &process_page_shape, ret, err);
-}
-
 const char *cli_count(struct cli *cli, int64_t n)
 {
     return arena_printf(&cli->arena, "%lld", (long long)n);
@@ -227,107 +219,4 @@ void cli_json(struct cli *cli, const struct shape *shape, const void *value)
 {
     shape_write(shape, value, &cli->out.b);
     out_puts(&cli->out, "\n");
-}
-
-/* ---- the program ---- */
-
-static void show(struct cli *cli)
-{
-    if (cli->args.version)
-        out_puts(&cli->out, "holdfast " HOLDFAST_VERSION "\n");
-    else
-        command_help(&cli->out, cli->args.about);
-}
-
-static enum lang lang_of(const struct cli *cli)
-{
-    switch ((enum lang_wish)cli->settings.lang) {
-    case LANG_WISH_AUTO: return cli->lang;
-    case LANG_WISH_EN: return LANG_EN;
-    case LANG_WISH_ZH: return LANG_ZH;
-    }
-    return cli->lang;
-}
-
-static int run_command(struct cli *cli, struct err *err)
-{
-    int status;
-
-    if (args_has(&cli->args, OPTION_LOCAL)) {
-        cli->local = local_path(&cli->args, &cli->settings);
-        status = local_find_names(cli, err);
-        if (status != CLI_OK)
-            return status;
-    }
-    return cli->args.command->run(cli, err);
-}
-
-static int load_and_run(struct cli *cli, char *const *env, struct err *err)
-{
-    const char *no_colour = settings_env(env, "NO_COLOR"), *term = settings_env(env, "TERM");
-
-    if (settings_load(&cli->args, env, cli->lang, &cli->arena, &cli->settings, err))
-        return -1;
-    cli->lang = cli->out.lang = cli->side.lang = lang_of(cli);
-    out_colour(&cli->out, (enum colour_wish)cli->settings.color, no_colour, term);
-    out_colour(&cli->side, (enum colour_wish)cli->settings.color, no_colour, term);
-    if (term && !strcmp(term, "dumb"))
-        cli->side.terminal = false; /* it can not draw a line again */
-    return run_command(cli, err);
-}
-
-static int run(struct cli *cli, int argc, char *const *argv, char *const *env, struct err *err)
-{
-    if (args_read(argc, argv, cli->lang, &cli->arena, &cli->args, err))
-        return -1;
-    if (!cli->args.command) {
-        show(cli);
-        return CLI_OK;
-    }
-    return load_and_run(cli, env, err);
-}
-
-/* What a server or a file said may be in it: it must not move the cursor. */
-static void complain(struct cli *cli, const char *text)
-{
-    static const char name[] = "holdfast: ";
-    struct err ignored;
-
-    out_styled(&cli->side, STYLE_BAD, name);
-    out_wrapped(&cli->side, strlen(name), STYLE_PLAIN, width_clean(&cli->arena, text));
-    (void)out_flush(&cli->side, &ignored); /* there is nowhere left to say it */
-}
-
-static int failed(struct cli *cli, const struct err *err)
-{
-    if (cli->settings.json) {
-        struct refusal r = cli->refused ? cli->refusal : refusal_of(err);
-
-        cli_json(cli, &refusal_shape, &r);
-    }
-    complain(cli, wording_in(err->text, cli->lang, &cli->arena)); /* shapes speak English */
-    return cli->client || cli->has_asked ? CLI_SERVER : CLI_USAGE;
-}
-
-int cli_main(int argc, char *const *argv, char *const *env)
-{
-    enum lang lang = settings_lang(argc, argv, env);
-    struct cli cli = { .lang = lang, .clock = &clock_system };
-    struct err err = { 0 };
-    int status;
-
-    out_init(&cli.out, STDOUT_FILENO, "standard output", lang);
-    out_init(&cli.side, STDERR_FILENO, "standard error", lang);
-    status = run(&cli, argc, argv, env, &err);
-    if (status < 0)
-        status = failed(&cli, &err);
-    if (out_flush(&cli.out, &err)) {
-        complain(&cli, err.text);
-        status = CLI_SERVER;
-    }
-    client_free(cli.client);
-    out_done(&cli.out);
-    out_done(&cli.side);
-    arena_free(&cli.arena);
-    return status;
 }

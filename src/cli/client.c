@@ -4,33 +4,34 @@
 
 #include <ctype.h>
 #include <curl/curl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/hex.h"
-#include "base/mem.h"
-#include "base/sys.h"
-#include "base/time.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
+#include "base/os/time.h"
+#include "base/text/hex.h"
 #include "cli/text.h"
 #include "model/duration.h"
 
 struct client {
     CURL *curl;
     struct client_config config;
-    const char *address; /* as the caller named it: URL or socket */
-    char *base;          /* what URLs begin with */
+    const char *address; /* URL or socket, as the user named it */
+    char *base;          /* first part of all URLs */
     struct curl_slist *headers;
-    struct buf body; /* of the answer that comes in */
+    struct buf body; /* of the answer */
     bool too_large;
     char why[CURL_ERROR_SIZE];
-    const struct client_sink *sink; /* of a stream; NULL: there is none */
-    int64_t heard_ms;               /* its last bytes */
-    const char *key;                /* of a request that may be asked twice; NULL: none */
-    CURLcode lost;                  /* how the first of two ended; 0: there was but one */
+    const struct client_sink *sink; /* of a stream; NULL: not a stream */
+    int64_t heard_ms;               /* time of the last bytes */
+    const char *key; /* Idempotency-Key of a request that may be sent twice; NULL: none */
+    CURLcode lost;   /* error of the first attempt; 0: there was only one */
 };
 
-static long status_of(const struct client *c)
+static long client_status_of(const struct client *c)
 {
     long status = 0;
 
@@ -38,11 +39,11 @@ static long status_of(const struct client *c)
     return status;
 }
 
-static size_t on_body(char *bytes, size_t one, size_t n, void *arg)
+static size_t client_on_body(char *bytes, size_t one, size_t n, void *arg)
 {
     struct client *c = arg;
 
-    if (c->sink && status_of(c) == 200) {
+    if (c->sink && client_status_of(c) == 200) {
         c->heard_ms = clock_mono_ms(&clock_system);
         return c->sink->fn(c->sink->arg, bytes, one * n) ? one * n : 0;
     }
@@ -63,7 +64,7 @@ static int on_progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t d, curl
     return c->config.is_over && c->config.is_over();
 }
 
-/* http://HOST or https://HOST, with nothing behind it but slashes. */
+/* http://HOST or https://HOST, followed only by slashes. */
 static char *url_base(const char *server)
 {
     size_t n = strlen(server), scheme;
@@ -76,8 +77,8 @@ static char *url_base(const char *server)
     return xmemdup(server, n);
 }
 
-/* These do not fail for options libcurl was built with, and it says at the request
- * what is wrong with a value. */
+/* Setting an option does not fail if libcurl was built with it.  libcurl reports a wrong value
+ * when the request starts. */
 static void set_options(struct client *c)
 {
     const struct client_config *config = &c->config;
@@ -87,7 +88,7 @@ static void set_options(struct client *c)
     curl_easy_setopt(c->curl, CURLOPT_PROXY, "");
     curl_easy_setopt(c->curl, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(c->curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CLIENT_CONNECT_MS);
-    curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, client_on_body);
     curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, c);
     curl_easy_setopt(c->curl, CURLOPT_XFERINFOFUNCTION, on_progress);
     curl_easy_setopt(c->curl, CURLOPT_XFERINFODATA, c);
@@ -125,7 +126,7 @@ int client_new(const struct client_config *config, struct client **ret, struct e
     c->headers =
         curl_slist_append(c->headers, config->lang == LANG_ZH ? "Blueking-Language: zh-hans"
                                                               : "Blueking-Language: en");
-    c->headers = curl_slist_append(c->headers, "Expect:"); /* no round trip for a large body */
+    c->headers = curl_slist_append(c->headers, "Expect:"); /* no round trip before a large body */
     if (!c->curl || !c->headers)
         abort();
     set_options(c);
@@ -158,7 +159,7 @@ static int fail_slow(const struct client *c, bool post, int64_t timeout_ms, stru
 
     duration_put(&time, c->config.lang, timeout_ms);
     (void)text_err(err, ERR_UNAVAILABLE, c->config.lang, post ? TEXT_SLOW_POST : TEXT_SLOW,
-                   TEXT_ARGS(c->address, buf_text(&time))); /* -1, as below */
+                   TEXT_ARGS(c->address, buf_text(&time))); /* -1, returned below */
     buf_free(&time);
     return -1;
 }
@@ -169,7 +170,7 @@ static bool is_lost(CURLcode code)
            code == CURLE_PARTIAL_FILE;
 }
 
-/* Whether it came as far as a request that the server may have had. */
+/* Whether the server may have received the request. */
 static bool is_sent(const struct client *c)
 {
     curl_off_t sent = 0;
@@ -178,21 +179,39 @@ static bool is_sent(const struct client *c)
     return sent > 0;
 }
 
-/* libcurl's sentence, or the system's word where that says it all. */
-static const char *reason(const struct client *c, CURLcode code)
+enum { REASON_SIZE = 128 };
+
+/* libcurl's text, or only that of errno if it suffices, as a message. */
+static const char *reason(const struct client *c, CURLcode code, char room[REASON_SIZE])
 {
     long number = 0;
 
     curl_easy_getinfo(c->curl, CURLINFO_OS_ERRNO, &number);
-    if (code == CURLE_COULDNT_CONNECT && number)
-        return strerror((int)number);
+    if (code == CURLE_COULDNT_CONNECT && number) {
+        msg_constant(room, REASON_SIZE, strerror((int)number));
+        return room;
+    }
     return *c->why ? c->why : curl_easy_strerror(code);
 }
 
-static int fail(const struct client *c, CURLcode code, bool post, int64_t timeout_ms,
-                struct err *err)
+/* OpenSSL's message for an answer in plain HTTP; libcurl does not pass on its error number. */
+static bool is_plain_port(CURLcode code, const char *why)
 {
-    const char *why = reason(c, code);
+    return code == CURLE_SSL_CONNECT_ERROR &&
+           (strstr(why, "wrong version number") || strstr(why, "packet length too long"));
+}
+
+/* A TLS alert has no status line, so libcurl takes it for HTTP/0.9. */
+static bool is_tls_port(CURLcode code, const char *why)
+{
+    return code == CURLE_UNSUPPORTED_PROTOCOL && strstr(why, "HTTP/0.9");
+}
+
+static int fail_request(const struct client *c, CURLcode code, bool post, int64_t timeout_ms,
+                        struct err *err)
+{
+    char room[REASON_SIZE];
+    const char *why = reason(c, code, room);
     enum lang lang = c->config.lang;
 
     if (c->too_large) {
@@ -201,10 +220,14 @@ static int fail(const struct client *c, CURLcode code, bool post, int64_t timeou
         snprintf(mib, sizeof(mib), "%d", CLIENT_BODY_MAX >> 20);
         return text_err(err, ERR_LIMIT, lang, TEXT_TOO_LARGE, TEXT_ARGS(c->address, mib));
     }
+    if (is_plain_port(code, why))
+        return text_err(err, ERR_UNAVAILABLE, lang, TEXT_PLAIN_PORT, TEXT_ARGS(c->address, why));
+    if (is_tls_port(code, why))
+        return text_err(err, ERR_UNAVAILABLE, lang, TEXT_TLS_PORT, TEXT_ARGS(c->address));
     if (code == CURLE_PEER_FAILED_VERIFICATION)
         return text_err(err, ERR_DENIED, lang, TEXT_UNTRUSTED, TEXT_ARGS(c->address, why));
     if (code == CURLE_SSL_CACERT_BADFILE)
-        return text_err(err, ERR_DENIED, lang, TEXT_BAD_CA, TEXT_ARGS(c->config.ca, why));
+        return text_err(err, ERR_INVALID, lang, TEXT_BAD_CA, TEXT_ARGS(c->config.ca, why));
     if (code == CURLE_OPERATION_TIMEDOUT && is_sent(c))
         return fail_slow(c, post, timeout_ms, err);
     if ((is_lost(code) || c->lost) && post)
@@ -225,7 +248,7 @@ void client_escape(struct buf *b, const char *text)
     }
 }
 
-static void put_query(const struct client_pair *query, struct buf *url)
+static void client_put_query(const struct client_pair *query, struct buf *url)
 {
     char between = '?';
 
@@ -252,7 +275,7 @@ static void set_url(struct client *c, const char *path, const struct client_pair
     struct buf url = { 0 };
 
     buf_printf(&url, "%s%s", c->base, path);
-    put_query(query, &url);
+    client_put_query(query, &url);
     curl_easy_setopt(c->curl, CURLOPT_URL, buf_text(&url));
     curl_easy_setopt(c->curl, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
     buf_free(&url);
@@ -260,7 +283,7 @@ static void set_url(struct client *c, const char *path, const struct client_pair
 
 static void take_answer(struct client *c, struct client_answer *ret)
 {
-    *ret = (struct client_answer){ (int)status_of(c), c->body };
+    *ret = (struct client_answer){ (int)client_status_of(c), c->body };
     c->body = (struct buf){ 0 };
 }
 
@@ -276,7 +299,7 @@ static int request(struct client *c, const char *path, const struct client_pair 
         code = perform(c);
     }
     if (code)
-        return fail(c, code, post, timeout_ms, err);
+        return fail_request(c, code, post, timeout_ms, err);
     take_answer(c, ret);
     return 0;
 }
@@ -290,8 +313,8 @@ int client_get(struct client *c, const char *path, const struct client_pair *que
     return request(c, path, query, false, timeout_ms, ret, err);
 }
 
-/* On a connection of its own: one that was kept may be dead, and then libcurl would
- * send it again by itself. */
+/* Uses a new connection: a kept one may be dead, and then libcurl would send the request again
+ * by itself. */
 int client_send(struct client *c, const char *method, const char *path,
                 const struct client_pair *query, const struct buf *body, int64_t timeout_ms,
                 struct client_answer *ret, struct err *err)
@@ -304,9 +327,9 @@ int client_send(struct client *c, const char *method, const char *path,
     return request(c, path, query, true, timeout_ms, ret, err);
 }
 
-/* ---- once ---- */
+/* ---- requests that take effect once ---- */
 
-/* While the first is in work the second is turned away, for a moment. */
+/* While the server works on the first request, it refuses the second one with 409 for a moment. */
 enum { KEY_BYTES = 16, AGAIN_MS = 200, AGAIN_TRIES = 25, IN_WORK = 409 };
 
 static struct curl_slist *key_header(const struct client *c, const char *key)
@@ -324,14 +347,14 @@ static struct curl_slist *key_header(const struct client *c, const char *key)
     return to;
 }
 
-static int ask_again(struct client *c, const char *path, const struct buf *body, int64_t timeout_ms,
-                     struct client_answer *ret, struct err *err)
+static int client_ask_again(struct client *c, const char *path, const struct buf *body,
+                            int64_t timeout_ms, struct client_answer *ret, struct err *err)
 {
     const struct timespec pause = { 0, AGAIN_MS * 1000000L };
 
     for (int i = 0; c->lost && ret->status == IN_WORK && i < AGAIN_TRIES; i++) {
         buf_free(&ret->body);
-        (void)nanosleep(&pause, NULL); /* a signal makes it shorter, no more */
+        (void)nanosleep(&pause, NULL); /* a signal only makes the pause shorter */
         if (client_send(c, "POST", path, NULL, body, timeout_ms, ret, err))
             return -1;
     }
@@ -352,7 +375,7 @@ int client_post_once(struct client *c, const char *path, const struct buf *body,
     c->key = key;
     curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, headers);
     bad = client_send(c, "POST", path, NULL, body, timeout_ms, ret, err) ||
-          ask_again(c, path, body, timeout_ms, ret, err);
+          client_ask_again(c, path, body, timeout_ms, ret, err);
     curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, c->headers);
     curl_slist_free_all(headers);
     c->key = NULL;
@@ -381,7 +404,7 @@ static struct curl_slist *stream_headers(const struct client *c, const char *las
     return to;
 }
 
-/* On a connection of its own, which may hang for hours. */
+/* Uses a connection of its own, which may stay open for hours. */
 int client_stream(struct client *c, const char *path, const struct client_pair *query,
                   const char *last_id, const struct client_sink *sink, struct client_answer *ret,
                   struct err *err)
@@ -400,8 +423,9 @@ int client_stream(struct client *c, const char *path, const struct client_pair *
     c->sink = NULL;
     curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, c->headers);
     curl_slist_free_all(headers);
-    if (code && !(code == CURLE_WRITE_ERROR && status_of(c) == 200)) /* the sink ended it */
-        return fail(c, code, false, sink->silence_ms, err);
+    if (code && !(code == CURLE_WRITE_ERROR &&
+                  client_status_of(c) == 200)) /* the sink has ended the stream */
+        return fail_request(c, code, false, sink->silence_ms, err);
     take_answer(c, ret);
     return 0;
 }

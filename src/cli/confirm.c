@@ -6,8 +6,9 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-#include "base/sys.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
+#include "cli/commands.h"
 
 int confirm_check(struct cli *cli, struct err *err)
 {
@@ -17,7 +18,7 @@ int confirm_check(struct cli *cli, struct err *err)
                     TEXT_ARGS(cli->args.command->name));
 }
 
-/* A terminal gives a line at a time; none is no. */
+/* A terminal delivers a line at a time; end of file counts as no. */
 static bool read_yes(void)
 {
     static const char *const words[] = { "y", "yes", "是" };
@@ -33,7 +34,7 @@ static bool read_yes(void)
     return false;
 }
 
-/* The question is for people, so it does not stand among the answers. */
+/* The question goes to standard error, because standard output is for results. */
 bool confirm(struct cli *cli, enum text question, const char *const *args)
 {
     struct err ignored;
@@ -46,6 +47,6 @@ bool confirm(struct cli *cli, enum text question, const char *const *args)
     is_yes = !out_flush(&cli->side, &ignored) && read_yes();
     if (!is_yes)
         out_line(&cli->side, TEXT_NOTHING_DONE, NULL);
-    (void)out_flush(&cli->side, &ignored); /* the status says it too */
+    (void)out_flush(&cli->side, &ignored); /* the exit status tells it too */
     return is_yes;
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* confirm.h - asks whoever sits at the terminal whether to do what can not be undone; --yes
- * has answered already. */
+/* confirm.h - asks the user at the terminal before an action that cannot be undone; --yes skips
+ * the question. */
 #ifndef CLI_CONFIRM_H
 #define CLI_CONFIRM_H
 
 #include "cli/cli.h"
 
-/* Before the server is asked for anything: -1 and an err where there is nobody to ask. */
+/* Call it before the first request: -1 and an err if there is no terminal to ask at. */
 int confirm_check(struct cli *cli, struct err *err);
 
-/* False: they do not want it, or can not be asked any more; that nothing was done is said. */
+/* Returns false, after printing that nothing was done, if the user declines or the terminal is
+ * gone. */
 bool confirm(struct cli *cli, enum text question, const char *const *args);
 
 #endif

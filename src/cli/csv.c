@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/utf8.h"
+#include "base/mem/buf.h"
+#include "base/text/utf8.h"
 
-/* The one that the first line has outside of quotes. */
+/* The separator that occurs first in the first line outside of quotes. */
 static char find_comma(const char *p, const char *end)
 {
     bool is_quoted = false;
@@ -38,12 +38,12 @@ static size_t column(const struct csv *c, const char *at)
     return (size_t)(at - c->line_start) + 1;
 }
 
-static int fail(size_t line, size_t column, const char *text, struct err *err)
+static int csv_fail(size_t line, size_t column, const char *text, struct err *err)
 {
     return err_set(err, ERR_MALFORMED, "%zu:%zu: %s", line, column, text);
 }
 
-/* CR LF, LF, or CR alone, as old spreadsheets have it. */
+/* CR LF, LF, or CR alone (old spreadsheets). */
 static bool eat_line_end(struct csv *c)
 {
     if (c->at == c->end || (*c->at != '\n' && *c->at != '\r'))
@@ -59,7 +59,7 @@ static bool ends_cell(const struct csv *c)
     return c->at == c->end || *c->at == c->comma || *c->at == '\n' || *c->at == '\r';
 }
 
-/* Behind the first quote.  Two quotes are one; line ends belong to it. */
+/* Starts behind the opening quote.  Two quotes stand for one; line ends are part of the field. */
 static int read_quoted(struct csv *c, const struct csv_cell *cell, struct buf *to, struct err *err)
 {
     while (c->at < c->end) {
@@ -69,8 +69,9 @@ static int read_quoted(struct csv *c, const struct csv_cell *cell, struct buf *t
             c->at++;
             if (ends_cell(c))
                 return 0;
-            return fail(c->line, column(c, c->at),
-                        "text behind a closing quote; a quote inside is written twice", err);
+            return csv_fail(c->line, column(c, c->at),
+                            MSG("text behind a closing quote; a quote inside is written twice"),
+                            err);
         }
         if (*c->at == '"')
             c->at += 2, from++;
@@ -78,18 +79,18 @@ static int read_quoted(struct csv *c, const struct csv_cell *cell, struct buf *t
             c->at++;
         buf_add(to, from, (size_t)(c->at - from));
     }
-    return fail(cell->line, cell->column, "a quote that is not closed", err);
+    return csv_fail(cell->line, cell->column, MSG("a quote that is not closed"), err);
 }
 
-/* Blanks around it are for people. */
+/* Blanks around the value are removed. */
 static int read_plain(struct csv *c, struct buf *to, struct err *err)
 {
     const char *from = c->at, *end;
 
     for (; !ends_cell(c); c->at++) {
         if (*c->at == '"')
-            return fail(c->line, column(c, c->at),
-                        "a quote inside of a field that does not begin with one", err);
+            return csv_fail(c->line, column(c, c->at),
+                            MSG("a quote inside of a field that does not begin with one"), err);
     }
     for (end = c->at; end > from && end[-1] == ' '; end--)
         ;
@@ -102,9 +103,9 @@ static int read_plain(struct csv *c, struct buf *to, struct err *err)
 static int check_text(const struct csv_cell *cell, struct buf *b, struct err *err)
 {
     if (b->len && memchr(buf_data(b), '\0', b->len))
-        return fail(cell->line, cell->column, "a byte of zero", err);
+        return csv_fail(cell->line, cell->column, MSG("a byte of zero"), err);
     if (utf8_valid(buf_data(b), b->len) != b->len)
-        return fail(cell->line, cell->column, "not UTF-8; save the file as UTF-8", err);
+        return csv_fail(cell->line, cell->column, MSG("not UTF-8; save the file as UTF-8"), err);
     return 0;
 }
 
@@ -137,7 +138,7 @@ int csv_next(struct csv *c, struct arena *a, struct csv_row *ret, struct err *er
         return 0;
     for (ret->n = 0;; c->at++) {
         if (ret->n == CSV_CELLS_MAX)
-            return fail(c->line, column(c, c->at), "more than 64 fields", err);
+            return csv_fail(c->line, column(c, c->at), MSG("more than 64 fields"), err);
         if (read_cell(c, a, &ret->cells[ret->n++], err))
             return -1;
         if (c->at == c->end || *c->at != c->comma)

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* csv.h - comma separated values as people and their spreadsheets write them: quoted fields
- * with commas, quotes and line ends in them, lines that end with CR LF, a byte order mark in
- * front, semicolons or tabs in place of commas (the first line says which).
+/* csv.h - reads comma-separated values as written by people and spreadsheets: quoted fields with
+ * commas, quotes and line ends, lines that end with CR LF, a byte order mark, semicolons or tabs
+ * instead of commas (the first line decides).
  *
- * A row knows where it stands, for whoever has to say what is wrong with it.  Lines without
- * anything are no rows. */
+ * A cell has its position, for error messages.  Empty lines are skipped. */
 #ifndef CLI_CSV_H
 #define CLI_CSV_H
 
 #include <stddef.h>
 
-#include "base/arena.h"
-#include "base/err.h"
+#include "base/mem/arena.h"
+#include "base/text/err.h"
 
 enum { CSV_CELLS_MAX = 64 };
 
 struct csv_cell {
     const char *text;
-    size_t line, column; /* of its first byte, from 1; columns are bytes */
+    size_t line, column; /* of its first byte, from 1; columns count bytes */
 };
 
 struct csv_row {
@@ -32,10 +31,10 @@ struct csv {
     char comma;
 };
 
-/* The text is the caller's, and outlives the reading. */
+/* The text must stay valid while it is read. */
 void csv_begin(struct csv *c, const char *text, size_t n);
 
-/* 1: a row, its texts in the arena; 0: there are no more; -1: what is wrong, by line and
+/* 1: a row, with its texts in the arena; 0: there are no more rows; -1: an error with line and
  * column ("7:12: ..."). */
 int csv_next(struct csv *c, struct arena *a, struct csv_row *ret, struct err *err);
 

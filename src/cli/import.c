@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-#include "base/file.h"
-#include "base/mem.h"
+#include "base/io/file.h"
+#include "base/mem/mem.h"
 #include "cli/csv.h"
-#include "model/wording.h"
-#include "wire/shape_text.h"
+#include "model/translate.h"
+#include "wire/json/field.h"
 
-/* ---- JSON */
+/* ---- JSON ---- */
 
 static bool is_list(const struct buf *b)
 {
@@ -39,13 +39,13 @@ static int read_json(const struct buf *file, struct arena *a, struct import_file
     return bad;
 }
 
-/* ---- CSV */
+/* ---- CSV ---- */
 
 struct reading {
     const char *path;
     enum lang lang;
     struct arena *arena;
-    const struct field *fields[CSV_CELLS_MAX]; /* of each column */
+    const struct field *fields[CSV_CELLS_MAX]; /* the field of each column */
     size_t n_fields;
 };
 
@@ -67,7 +67,7 @@ static const struct field *find_field(const char *name)
     return NULL;
 }
 
-static int read_head(struct reading *r, const struct csv_row *row, struct err *err)
+static int import_read_head(struct reading *r, const struct csv_row *row, struct err *err)
 {
     for (size_t i = 0; i < row->n; i++) {
         const struct field *f = find_field(row->cells[i].text);
@@ -84,7 +84,7 @@ static int read_head(struct reading *r, const struct csv_row *row, struct err *e
     return 0;
 }
 
-/* The cell that an error of the shape is about: its text begins with the field's name. */
+/* The cell that an error of the shape is about: the error begins with the field's name. */
 static const struct csv_cell *cell_of(const struct reading *r, const struct csv_row *row,
                                       const char *text)
 {
@@ -97,9 +97,9 @@ static const struct csv_cell *cell_of(const struct reading *r, const struct csv_
     return &row->cells[0];
 }
 
-/* A cell without anything is one that is not given. */
-static int read_row(const struct reading *r, const struct csv_row *row, struct host_set_ask *ret,
-                    struct err *err)
+/* An empty cell counts as absent. */
+static int import_read_row(const struct reading *r, const struct csv_row *row,
+                           struct host_set_ask *ret, struct err *err)
 {
     struct buf json = { 0 };
     int bad;
@@ -121,12 +121,12 @@ static int read_row(const struct reading *r, const struct csv_row *row, struct h
     buf_free(&json);
     if (bad)
         return fail_at(r, cell_of(r, row, err->text), TEXT_IMPORT_BAD,
-                       wording_in(arena_strdup(r->arena, err->text), r->lang, r->arena), err);
+                       translate(err_msg(err), r->lang, r->arena), err);
     return 0;
 }
 
-/* Spreadsheets end with some. */
-static bool is_blank(const struct csv_row *row)
+/* Spreadsheets often end with blank rows. */
+static bool import_is_blank(const struct csv_row *row)
 {
     for (size_t i = 0; i < row->n; i++) {
         if (*row->cells[i].text)
@@ -135,15 +135,16 @@ static bool is_blank(const struct csv_row *row)
     return true;
 }
 
-/* The next ones are read nevertheless: whoever mends one line wants to mend all of them. */
+/* Reading continues, so that all wrong lines are reported at once. */
 static void note_wrong(const struct reading *r, struct import_file *file, const struct err *err)
 {
     if (!file->wrong)
         file->wrong = arena_alloc(r->arena, (IMPORT_MAX + 1) * sizeof(*file->wrong));
-    file->wrong[file->n_wrong++] = arena_strdup(r->arena, err->text);
+    file->wrong[file->n_wrong++] =
+        arena_strdup(r->arena, translate(err_msg(err), r->lang, r->arena));
 }
 
-/* What ends the reading is told after them. */
+/* An error that ends reading is reported after the wrong lines. */
 static int fail_rows(const struct reading *r, struct import_file *file, int failed,
                      const struct err *err)
 {
@@ -161,22 +162,22 @@ static int read_rows(struct reading *r, struct csv *csv, struct import_file *ret
 
     ret->lines = arena_alloc(r->arena, IMPORT_MAX * sizeof(*ret->lines));
     while ((more = csv_next(csv, r->arena, row, err)) > 0) {
-        if (is_blank(row))
+        if (import_is_blank(row))
             continue;
         if (!r->n_fields) {
-            if (read_head(r, row, err))
+            if (import_read_head(r, row, err))
                 return -1;
             continue;
         }
         if (n == IMPORT_MAX)
             return fail_rows(r, ret, fail_at(r, &row->cells[0], TEXT_IMPORT_TOO_LONG, "10000", err),
                              err);
-        if (read_row(r, row, &hosts[n], err))
+        if (import_read_row(r, row, &hosts[n], err))
             note_wrong(r, ret, err);
         ret->lines[n++] = row->cells[0].line;
     }
     if (more < 0)
-        return fail_rows(r, ret, err_set(err, ERR_INVALID, "%s:%s", r->path, err->text), err);
+        return fail_rows(r, ret, err_set(err, ERR_INVALID, "%s:%s", r->path, err_msg(err)), err);
     if (ret->n_wrong)
         return -1;
     if (!n)

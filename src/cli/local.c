@@ -9,12 +9,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-#include "base/nearest.h"
-#include "base/sys.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
 #include "cli/ask.h"
 #include "cli/local_link.h"
 #include "model/host.h"
+#include "model/translate.h"
+#include "model/why_write.h"
 
 const char *local_path(const struct args *args, const struct cli_settings *s)
 {
@@ -41,7 +42,7 @@ static int no_answer(const struct cli *cli, struct err *err)
     return text_err(err, ERR_UNAVAILABLE, cli->lang, TEXT_LOCAL_SLOW, TEXT_ARGS(cli->local));
 }
 
-/* One question, one answer of that type. */
+/* Sends a request and reads one answer of the given type. */
 static int ask_one(struct cli *cli, struct arena *a, unsigned type, const struct shape *s,
                    const void *question, unsigned wanted, const void **ret, struct err *err)
 {
@@ -56,6 +57,20 @@ static int ask_one(struct cli *cli, struct arena *a, unsigned type, const struct
     if (came == LOCAL_FAILED)
         return -1;
     return came == LOCAL_CAME && got == wanted ? 0 : no_answer(cli, err);
+}
+
+/* ---- texts ---- */
+
+/* The agent's texts, in the reader's language; one that is no message stays as it is. */
+static const char *readable(struct cli *cli, const char *text)
+{
+    return translate_own(text, cli->lang, &cli->arena);
+}
+
+static void make_view_readable(struct cli *cli, struct proc_view *v)
+{
+    v->cause.failed_text = readable(cli, v->cause.failed_text);
+    v->cause.limit_text = readable(cli, v->cause.limit_text);
 }
 
 /* ---- processes ---- */
@@ -73,6 +88,7 @@ static void add_views(struct cli *cli, const struct local_processes *page, const
         if (*word && strcmp(word, views[i].space) != 0 && strcmp(word, views[i].name) != 0)
             continue;
         p.view = views[i];
+        make_view_readable(cli, &p.view);
         why_write(&p.view, cli->lang, now_s, &why);
         p.view.why = arena_strdup(&cli->arena, buf_text(&why));
         buf_free(&why);
@@ -109,10 +125,10 @@ static int read_pages(struct cli *cli, struct local_link *l, const char *word, s
     return 0;
 }
 
-/* What a server would leave out, the agent does not. */
-static bool is_wanted(const struct process_ask *ask, const struct proc_view *v)
+/* Applies the filters that a server would apply; the agent returns everything. */
+static bool local_is_wanted(const struct process_ask *ask, const struct proc_view *v)
 {
-    return (!ask->has_status || ask->status == v->status) &&
+    return (!ask->has_status || ask->status == (int64_t)process_state_of(v, false)) &&
            (!ask->has_hosted || ask->hosted == v->hosted) &&
            (!ask->text || strcasestr(v->space, ask->text) || strcasestr(v->name, ask->text));
 }
@@ -123,7 +139,7 @@ static void leave_out(const struct process_ask *ask, struct list *processes)
     size_t n = 0;
 
     for (size_t i = 0; i < processes->n; i++) {
-        if (is_wanted(ask, &p[i].view))
+        if (local_is_wanted(ask, &p[i].view))
             p[n++] = p[i];
     }
     processes->n = n;
@@ -132,7 +148,7 @@ static void leave_out(const struct process_ask *ask, struct list *processes)
 int local_get_processes(struct cli *cli, const struct process_ask *ask, struct list *ret,
                         struct err *err)
 {
-    const char *word = *ask->name ? "" : ask->space; /* a namespace, or a name */
+    const char *word = *ask->name ? "" : ask->space; /* a namespace or a name */
     const struct local_ask question = { *word ? "" : ask->space, ask->name };
     struct local_link l;
     struct buf all = { 0 };
@@ -161,85 +177,36 @@ void local_name_hosts(struct cli *cli, const struct list *processes)
         p[i].ip = host_name(&cli->arena);
 }
 
-/* ---- names ---- */
-
-static const char *full_name(struct arena *a, const struct process_view *p)
+static const char *state_name(int64_t state)
 {
-    return arena_printf(a, "%s/%s", p->view.space, p->view.name);
+    const struct enum_name *n = process_state_names;
+
+    while (n->name && n->value != state)
+        n++;
+    return n->name;
 }
 
-static bool is_it(struct arena *a, const struct process_view *p, const char *word)
+int cli_get_processes(struct cli *cli, const struct process_ask *ask, struct list *ret,
+                      struct err *err)
 {
-    return !strcmp(word, p->view.name) || !strcmp(word, full_name(a, p)) ||
-           !strcmp(word, arena_printf(a, "%s:%s", p->view.space, p->view.name));
-}
+    struct client_pair query[] = {
+        { "namespace", ask->space },
+        { "name", ask->name },
+        { "host", ask->host },
+        { "business", ask->has_biz_id ? cli_count(cli, ask->biz_id) : NULL },
+        { "status", ask->has_status ? state_name(ask->status) : NULL },
+        { "hosted", !ask->has_hosted ? NULL
+                    : ask->hosted    ? "true"
+                                     : "false" },
+        { "text", ask->text },
+        { "limit", "1000" },
+        { "after", ask->after },
+        { 0 },
+    };
 
-static int complain(struct cli *cli, enum text id, const char *word, const char *more)
-{
-    struct err ignored;
-
-    out_line(&cli->side, id, TEXT_ARGS(word, more));
-    (void)out_flush(&cli->side, &ignored); /* the status says it too */
-    return CLI_SOME_FAILED;
-}
-
-static int unknown(struct cli *cli, const struct list *known, const char *word)
-{
-    const struct process_view *p = known->items;
-    const char **names = arena_alloc(&cli->arena, (2 * known->n + 1) * sizeof(*names)), *near;
-
-    for (size_t i = 0; i < known->n; i++) {
-        names[2 * i] = full_name(&cli->arena, &p[i]);
-        names[2 * i + 1] = p[i].view.name;
-    }
-    names[2 * known->n] = NULL;
-    near = nearest_find(word, names);
-    return near ? complain(cli, TEXT_LOCAL_NEAREST, word, near)
-                : complain(cli, TEXT_LOCAL_UNKNOWN, word, "");
-}
-
-/* A word with a slash is a name as it is: what is started with a spec, or has been stopped
- * and forgotten, need not be known. */
-static int find_name(struct cli *cli, const struct list *known, const char **word)
-{
-    const struct process_view *p = known->items;
-    bool is_full = strchr(*word, '/') != NULL,
-         is_new = cli->args.command->op < 0 || *cli->args.spec;
-    const char *found = NULL;
-
-    for (size_t i = 0; i < known->n; i++) {
-        if (!is_it(&cli->arena, &p[i], *word))
-            continue;
-        if (found)
-            return complain(
-                cli, TEXT_LOCAL_SEVERAL, *word,
-                arena_printf(&cli->arena, "%s, %s", found, full_name(&cli->arena, &p[i])));
-        found = full_name(&cli->arena, &p[i]);
-    }
-    if (!found && is_full && is_new)
-        return CLI_OK;
-    if (!found)
-        return unknown(cli, known, *word);
-    *word = found;
-    return CLI_OK;
-}
-
-int local_find_names(struct cli *cli, struct err *err)
-{
-    const struct process_ask all = { "", "", "", NULL, 0 };
-    struct list known;
-
-    if (!cli->args.command->words_min)
-        return CLI_OK;
-    if (local_get_processes(cli, &all, &known, err))
-        return -1;
-    for (size_t i = 0; i < cli->args.n_words; i++) {
-        int status = find_name(cli, &known, &cli->args.words[i]);
-
-        if (status != CLI_OK)
-            return status;
-    }
-    return CLI_OK;
+    if (cli->local)
+        return local_get_processes(cli, ask, ret, err);
+    return cli_get_all(cli, "/v1/processes", query, &process_page_shape, ret, err);
 }
 
 /* ---- output and facts ---- */
@@ -262,20 +229,27 @@ int local_get_log(struct cli *cli, const struct log_ask *ask, struct arena *a, s
         return -1;
     m = answer;
     if (m->code)
-        return text_err(err, (int)m->code, cli->lang, TEXT_LOCAL_REFUSED, TEXT_ARGS(m->text));
-    *ret = (struct log_view){ "", m->output, m->next, m->has_gap };
+        return local_refused(cli, (int)m->code, m->text, err);
+    *ret = (struct log_view){ "", m->output, m->next, m->has_gap, m->gap_bytes };
     return 0;
 }
 
 int local_get_facts(struct cli *cli, struct local_facts *ret, struct err *err)
 {
     const struct local_ask question = { "", "" };
+    struct local_fact *fact;
     const void *answer;
 
     if (ask_one(cli, &cli->arena, LOCAL_FACTS, &local_ask_shape, &question, LOCAL_FACTS_ARE,
                 &answer, err))
         return -1;
     *ret = *(const struct local_facts *)answer;
+    ret->trouble = readable(cli, ret->trouble);
+    fact = ret->facts.items;
+    for (size_t i = 0; i < ret->facts.n; i++) {
+        fact[i].why = readable(cli, fact[i].why);
+        fact[i].instead = readable(cli, fact[i].instead);
+    }
     return 0;
 }
 
@@ -294,8 +268,10 @@ static int begin_one(struct cli *cli, const char *word, struct asked *to,
     struct local_operate m;
 
     one.words[0] = word;
-    if (ask_operation(&one, cli->lang, &cli->arena, &ask, err))
+    if (ask_operation(&one, cli->lang, &cli->arena, &ask, err)) {
+        cli->refused_status = CLI_USAGE; /* the agent has not seen it */
         return -1;
+    }
     m = (struct local_operate){ ask.op, { ask.space, ask.name, { 0 } }, ask.spec };
     *item = (struct task_item_view){ .agent_id = "",
                                      .ip = "",
@@ -312,13 +288,14 @@ static int begin_one(struct cli *cli, const char *word, struct asked *to,
     return 0;
 }
 
-static void take_result(struct watch *w, struct task_item_view *item,
+static void take_result(struct cli *cli, struct watch *w, struct task_item_view *item,
                         const struct message_result *r)
 {
     item->done = true;
     item->code = r->code;
-    item->text = r->code ? r->text : "";
+    item->text = readable(cli, r->text);
     item->view = r->view;
+    make_view_readable(cli, &item->view);
     w->task.left--;
     w->task.failed += r->code != 0;
 }
@@ -333,9 +310,10 @@ static void note_task(struct cli *cli, struct watch *w, const char *task)
         w->task.user = arena_memdup(&cli->arena, user + 1, strcspn(user + 1, ":"));
 }
 
-/* That one has begun is enough where nobody waits for its end. */
-static enum local_came wait_for(struct cli *cli, struct watch *w, struct asked *one,
-                                struct task_item_view *item, int64_t until_ms, struct err *err)
+/* With --no-wait, it is enough that the operation has begun. */
+static enum local_came local_wait_for(struct cli *cli, struct watch *w, struct asked *one,
+                                      struct task_item_view *item, int64_t until_ms,
+                                      struct err *err)
 {
     for (;;) {
         const void *message = NULL;
@@ -351,7 +329,7 @@ static enum local_came wait_for(struct cli *cli, struct watch *w, struct asked *
             return LOCAL_CAME;
         if (type != MESSAGE_RESULT)
             continue;
-        take_result(w, item, message);
+        take_result(cli, w, item, message);
         return LOCAL_CAME;
     }
 }
@@ -362,7 +340,7 @@ static int wait_for_all(struct cli *cli, struct watch *w, struct asked *all, str
     int64_t until_ms = w->timeout_ms < 0 ? INT64_MAX : clock_mono_ms(cli->clock) + w->timeout_ms;
 
     for (size_t i = 0; i < w->task.items.n; i++) {
-        enum local_came came = wait_for(cli, w, &all[i], &items[i], until_ms, err);
+        enum local_came came = local_wait_for(cli, w, &all[i], &items[i], until_ms, err);
 
         if (came == LOCAL_FAILED)
             return -1;

@@ -6,31 +6,35 @@
 #include <poll.h>
 #include <string.h>
 
-#include "base/sys.h"
+#include "base/os/sys.h"
 #include "link/local.h"
-#include "wire/frame.h"
-#include "wire/listen.h"
+#include "wire/net/frame.h"
+#include "wire/net/listen.h"
 
-/* How long a door that is crowded is tried, and how often a signal is looked for. */
+/* CONNECT_MS: how long connecting is retried if the agent's queue is full.  SLICE_MS: how often
+ * signals are checked. */
 enum { CONNECT_MS = 5000, AGAIN_MS = 20, SLICE_MS = 100, READ_BYTES = 64 * 1024 };
 
-static int fail(const struct cli *cli, int code, enum text id, const char *why, struct err *err)
+static int local_link_fail(const struct cli *cli, int code, enum text id, const char *why,
+                           struct err *err)
 {
     return text_err(err, code, cli->lang, id, TEXT_ARGS(cli->local, why));
 }
 
-/* ---- the door */
+/* ---- connecting ---- */
 
 static int fail_to_connect(const struct cli *cli, struct err *err)
 {
-    const char *why = strerror(errno);
+    bool is_denied = errno == EACCES || errno == EPERM;
+    char why[128];
 
-    if (errno == EACCES || errno == EPERM)
-        return fail(cli, ERR_DENIED, TEXT_LOCAL_DENIED, why, err);
-    return fail(cli, ERR_UNAVAILABLE, TEXT_LOCAL_AWAY, why, err);
+    msg_constant(why, sizeof(why), strerror(errno));
+    if (is_denied)
+        return local_link_fail(cli, ERR_DENIED, TEXT_LOCAL_DENIED, why, err);
+    return local_link_fail(cli, ERR_UNAVAILABLE, TEXT_LOCAL_AWAY, why, err);
 }
 
-/* A queue that is full says so at once; it is not for long. */
+/* connect() fails at once with EAGAIN while the agent's queue is full, which does not last long. */
 static int connect_fd(const struct cli *cli, const struct address *at)
 {
     int fd = sys_socket(AF_UNIX, SOCK_STREAM, 0), saved;
@@ -51,8 +55,8 @@ static int connect_fd(const struct cli *cli, const struct address *at)
     return fd;
 }
 
-/* Whoever is turned away has been told why before we have said a word: then sending fails,
- * and the reason is there to be read. */
+/* An agent that refuses a connection sends the reason before it reads anything: then sending
+ * fails, but the reason can be read. */
 static void send_all(int fd, const struct buf *out)
 {
     const char *bytes = buf_data(out);
@@ -82,6 +86,7 @@ int local_link_open(struct cli *cli, struct arena *a, unsigned type, const struc
     if (!bad) {
         *ret = (struct local_link){ .cli = cli, .fd = connect_fd(cli, &at), .arena = a };
         cli->has_asked = true;
+        cli->refused_status = CLI_OK;
         bad = ret->fd < 0 ? fail_to_connect(cli, err) : 0;
     }
     if (!bad)
@@ -96,37 +101,44 @@ void local_link_close(struct local_link *l)
     buf_free(&l->in);
 }
 
-/* ---- what comes */
+/* ---- receiving ---- */
 
-static int refused(const struct local_link *l, const struct message_error *e, struct err *err)
+int local_refused(struct cli *cli, int code, const char *text, struct err *err)
+{
+    cli->refused_status = code == ERR_UNAVAILABLE ? CLI_SERVER
+                          : code == ERR_INVALID   ? CLI_USAGE
+                                                  : CLI_SOME_FAILED;
+    return text_err(err, code, cli->lang, TEXT_LOCAL_REFUSED, TEXT_ARGS(text));
+}
+
+static int set_refusal(const struct local_link *l, const struct message_error *e, struct err *err)
 {
     const char *text = *e->text ? e->text : code_get((int)e->code)->text[l->cli->lang];
     int code = e->code == ERR_LIMIT ? ERR_UNAVAILABLE : (int)e->code;
 
-    return text_err(err, code ? code : ERR_CONFLICT, l->cli->lang, TEXT_LOCAL_REFUSED,
-                    TEXT_ARGS(text));
+    return local_refused(l->cli, code ? code : ERR_CONFLICT, text, err);
 }
 
-static int take(struct local_link *l, const struct frame *f, unsigned *ret_type,
-                const void **ret_message, struct err *err)
+static int read_message(struct local_link *l, const struct frame *f, unsigned *ret_type,
+                        const void **ret_message, struct err *err)
 {
     const struct shape *s = local_shape(f->type);
     struct err inner = { 0 };
     void *message;
 
     if (!s)
-        return fail(l->cli, ERR_MALFORMED, TEXT_LOCAL_NOT_OURS, "?", err);
+        return local_link_fail(l->cli, ERR_MALFORMED, TEXT_LOCAL_NOT_OURS, "?", err);
     message = arena_alloc(l->arena, s->size);
     if (shape_read(s, f->body, f->body_n, 0, l->arena, message, &inner))
-        return fail(l->cli, ERR_MALFORMED, TEXT_LOCAL_NOT_OURS, inner.text, err);
+        return local_link_fail(l->cli, ERR_MALFORMED, TEXT_LOCAL_NOT_OURS, err_msg(&inner), err);
     if (f->type == MESSAGE_ERROR)
-        return refused(l, message, err);
+        return set_refusal(l, message, err);
     *ret_type = f->type;
     *ret_message = message;
     return 0;
 }
 
-/* More bytes; 0: none yet. */
+/* Reads more bytes; 0 also if there are none yet. */
 static int receive(struct local_link *l, int64_t wait_ms, struct err *err)
 {
     struct pollfd p = { .fd = l->fd, .events = POLLIN };
@@ -138,7 +150,7 @@ static int receive(struct local_link *l, int64_t wait_ms, struct err *err)
     if (n > 0)
         l->in.len += (size_t)n;
     else if (n == 0 || !sys_again())
-        return fail(l->cli, ERR_UNAVAILABLE, TEXT_LOCAL_LOST, "", err);
+        return local_link_fail(l->cli, ERR_UNAVAILABLE, TEXT_LOCAL_LOST, "", err);
     return 0;
 }
 
@@ -154,9 +166,9 @@ enum local_came local_link_next(struct local_link *l, int64_t until_ms, unsigned
 
         switch (frame_read(buf_data(&l->in), l->in.len, &f, &l->used, &inner)) {
         case FRAME_READY:
-            return take(l, &f, ret_type, ret_message, err) ? LOCAL_FAILED : LOCAL_CAME;
+            return read_message(l, &f, ret_type, ret_message, err) ? LOCAL_FAILED : LOCAL_CAME;
         case FRAME_BAD:
-            fail(l->cli, ERR_MALFORMED, TEXT_LOCAL_NOT_OURS, inner.text, err);
+            local_link_fail(l->cli, ERR_MALFORMED, TEXT_LOCAL_NOT_OURS, err_msg(&inner), err);
             return LOCAL_FAILED;
         case FRAME_MORE: l->used = 0; break;
         }

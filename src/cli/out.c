@@ -6,8 +6,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/sys.h"
+#include "base/os/sys.h"
 #include "cli/width.h"
+#include "model/translate.h"
 
 enum { WIDTH_USUAL = 80, WRAPPED_MIN = 20 };
 
@@ -54,14 +55,14 @@ void out_styled(struct out *o, enum style style, const char *text)
     buf_puts(&o->b, "\033[0m");
 }
 
-/* What a server said may be among them: it must not move the cursor. */
+/* The arguments may come from a server: they must not move the cursor. */
 void out_text(struct out *o, enum text id, const char *const *args)
 {
     const char *clean[TEXT_ARGS_MAX + 1] = { 0 };
     struct arena a = { 0 };
 
     for (size_t i = 0; i < TEXT_ARGS_MAX && args && args[i]; i++)
-        clean[i] = width_clean(&a, args[i]);
+        clean[i] = width_clean(&a, msg_is(args[i]) ? translate(args[i], o->lang, &a) : args[i]);
     text_put(&o->b, o->lang, id, clean);
     arena_free(&a);
 }
@@ -102,8 +103,8 @@ int out_flush(struct out *o, struct err *err)
         ssize_t put = sys_write(o->fd, buf_data(&o->b), o->b.len);
 
         if (put < 0) {
-            (void)err_sys(err, "write to %s", o->name); /* -1, as below */
-            buf_truncate(&o->b, 0);                     /* what is lost is not tried again */
+            (void)err_sys(err, "write to %s", o->name); /* -1, returned below */
+            buf_truncate(&o->b, 0);                     /* failed output is not written again */
             return -1;
         }
         buf_drop(&o->b, (size_t)put);

@@ -2,7 +2,12 @@
 /* refusal.c - see refusal.h. */
 #include "cli/refusal.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem/mem.h"
 #include "cli/text.h"
+#include "model/translate.h"
 
 #define AT(member) .offset = offsetof(struct refusal_error, member)
 
@@ -24,7 +29,7 @@ static const struct field fields[] = {
 const struct shape refusal_shape = { "refusal", sizeof(struct refusal), fields };
 /* clang-format on */
 
-/* "NOT_FOUND, request 7f3a": to quote when one asks somebody about it. */
+/* "NOT_FOUND, request 7f3a": to quote in a support request. */
 static const char *label(const struct refusal_error *e, int status, enum lang lang, struct arena *a)
 {
     const char *code = *e->code ? e->code : arena_printf(a, "HTTP %d", status), *copy;
@@ -45,7 +50,7 @@ bool refusal_is_translated(const char *text)
     return *text;
 }
 
-/* A message in English only is told with what its number means in Chinese. */
+/* A message that exists only in English is prefixed with the meaning of its code in Chinese. */
 static const char *message(const struct refusal_error *e, enum lang lang, struct arena *a)
 {
     const char *known = code_get((int)e->number)->text[lang], *copy;
@@ -63,15 +68,31 @@ static const char *message(const struct refusal_error *e, enum lang lang, struct
     return copy;
 }
 
+/* Whether plain HTTP was sent to a TLS port: the answers of our server and of others. */
+static bool is_tls_port(const struct client_answer *answer)
+{
+    static const char *const said[] = { "this port speaks TLS", "request was sent to HTTPS port" };
+
+    for (size_t i = 0; answer->status == 400 && i < ARRAY_LEN(said); i++) {
+        if (memmem(buf_data(&answer->body), answer->body.len, said[i], strlen(said[i])))
+            return true;
+    }
+    return false;
+}
+
 static int not_ours(const struct client_answer *answer, const char *address, enum lang lang,
                     struct refusal *ret, struct err *err)
 {
     struct err inner = *err;
     char status[16];
 
+    if (is_tls_port(answer)) {
+        *ret = (struct refusal){ { code_get(ERR_UNAVAILABLE)->name, "", "", ERR_UNAVAILABLE } };
+        return text_err(err, ERR_UNAVAILABLE, lang, TEXT_TLS_PORT, TEXT_ARGS(address));
+    }
     snprintf(status, sizeof(status), "%d", answer->status);
     (void)text_err(err, ERR_MALFORMED, lang, TEXT_NOT_OURS,
-                   TEXT_ARGS(address, status, inner.text)); /* -1, as below */
+                   TEXT_ARGS(address, status, err_msg(&inner))); /* -1, returned below */
     *ret = (struct refusal){ { code_get(ERR_MALFORMED)->name, "", "", ERR_MALFORMED } };
     return -1;
 }
@@ -90,13 +111,15 @@ int refusal_read(const struct client_answer *answer, const char *address, const 
     if (answer->status == 401)
         return text_err(err, ERR_DENIED, lang, TEXT_WRONG_SECRET, TEXT_ARGS(app, text, name));
     if (answer->status == 403)
-        return text_err(err, ERR_DENIED, lang, TEXT_NOT_ALLOWED, /* which says what it means */
+        return text_err(err, ERR_DENIED, lang, TEXT_NOT_ALLOWED, /* its text explains itself */
                         TEXT_ARGS(*ret->error.message ? ret->error.message : text, name));
     return text_err(err, answer->status == 503 ? ERR_UNAVAILABLE : ERR_CONFLICT, lang, TEXT_REFUSED,
                     TEXT_ARGS(text, name));
 }
 
-struct refusal refusal_of(const struct err *err)
+struct refusal refusal_of(const struct err *err, enum lang lang, struct arena *a)
 {
-    return (struct refusal){ { code_get(err->code)->name, err->text, "", err->code } };
+    const char *text = translate(err_msg(err), lang, a);
+
+    return (struct refusal){ { code_get(err->code)->name, text, "", err->code } };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* run.h - the commands, as functions of the rows of commands.c: each asks the server
- * and shows what it says.  They return the exit status, or -1 and an err. */
+/* run.h - the functions of the commands in commands.c: each sends requests and prints the
+ * answers.  They return the exit status, or -1 and an err. */
 #ifndef CLI_RUN_H
 #define CLI_RUN_H
 

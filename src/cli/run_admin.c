@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* run_admin.c - tokens for hosts to join by. */
-#include "base/mem.h"
+/* run_admin.c - the token commands: tokens with which hosts join. */
+#include "base/mem/mem.h"
 #include "cli/ask.h"
 #include "cli/run.h"
 #include "cli/table.h"
 #include "model/duration.h"
-#include "wire/shape_text.h"
+#include "wire/json/field.h"
 
 static void put_alone(struct cli *cli, const char *text)
 {
@@ -26,7 +26,7 @@ static void put_token(struct cli *cli, const struct token_view *v)
     buf_free(&date);
 }
 
-/* ---- a new one ---- */
+/* ---- create ---- */
 
 int run_token_create(struct cli *cli, struct err *err)
 {
@@ -45,7 +45,7 @@ int run_token_create(struct cli *cli, struct err *err)
     return CLI_OK;
 }
 
-/* ---- the list ---- */
+/* ---- list ---- */
 
 static const struct column columns[] = {
     { TEXT_ID, false },
@@ -56,6 +56,7 @@ static const struct column columns[] = {
     { TEXT_EXPIRES, false },
     { TEXT_CREATED, false, .goes = 1 },
     { TEXT_MADE_BY, false, .goes = 2 },
+    { TEXT_RELAY, false, .goes = 3 },
     { TEXT_NOTE, false, .wraps = true },
 };
 
@@ -89,6 +90,7 @@ static void add_token(struct cli *cli, struct table *t, const struct token_line 
               *line->user  ? arena_printf(&t->arena, "%s (%s)", line->app, line->user)
               : *line->app ? line->app
                            : "-");
+    table_add_text(t, STYLE_PLAIN, cli->lang, line->relay ? TEXT_YES : TEXT_NO);
     table_add(t, STYLE_PLAIN, line->note);
 }
 
@@ -117,7 +119,7 @@ int run_token_list(struct cli *cli, struct err *err)
     return CLI_OK;
 }
 
-/* ---- revoking one ---- */
+/* ---- revoke ---- */
 
 int run_token_revoke(struct cli *cli, struct err *err)
 {

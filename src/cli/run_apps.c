@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* run_apps.c - who may call: apps, their secrets, and what they may do. */
-#include "base/mem.h"
+/* run_apps.c - the app commands: API clients, their secrets and permissions. */
+#include "base/mem/mem.h"
 #include "cli/ask.h"
 #include "cli/run.h"
 #include "cli/table.h"
 #include "model/duration.h"
-#include "wire/shape_text.h"
+#include "wire/json/field.h"
 
 /* ---- changes ---- */
 
@@ -21,7 +21,7 @@ static void put_made(struct cli *cli, const struct app_view *app)
     }
 }
 
-static int make(struct cli *cli, const struct app_ask *ask, bool rotate, struct err *err)
+static int run_apps_make(struct cli *cli, const struct app_ask *ask, bool rotate, struct err *err)
 {
     const struct client_pair query[] = { { "rotate", rotate ? "1" : "" }, { 0 } };
     struct app_view app;
@@ -38,7 +38,7 @@ int run_app_create(struct cli *cli, struct err *err)
 
     if (ask_app(&cli->args, cli->lang, &cli->arena, &ask, err))
         return -1;
-    return make(cli, &ask, cli->args.rotate, err);
+    return run_apps_make(cli, &ask, cli->args.rotate, err);
 }
 
 int run_app_rotate(struct cli *cli, struct err *err)
@@ -47,7 +47,7 @@ int run_app_rotate(struct cli *cli, struct err *err)
 
     if (ask_app(&cli->args, cli->lang, &cli->arena, &ask, err))
         return -1;
-    return make(cli, &ask, true, err);
+    return run_apps_make(cli, &ask, true, err);
 }
 
 static const char *app_path(struct cli *cli)
@@ -70,7 +70,7 @@ static void put_changed(struct cli *cli, enum text said, const struct app_view *
         out_line(&cli->out, said, TEXT_ARGS(app->code));
 }
 
-/* Read, changed and written back: what is not said stays as it is. */
+/* Reads the permissions, changes the given ones and writes them back. */
 int run_app_set(struct cli *cli, struct err *err)
 {
     struct app_ask checked;
@@ -106,7 +106,7 @@ int run_app_delete(struct cli *cli, struct err *err)
     return CLI_OK;
 }
 
-/* ---- the list ---- */
+/* ---- list ---- */
 
 static const struct column app_columns[] = {
     { TEXT_APP, false },
@@ -130,9 +130,9 @@ static const struct field *field_at(size_t offset)
 
 #define FIELD(member) field_at(offsetof(struct app_permissions, member))
 
-/* A list of values as its field writes them one by one, with blanks between. */
-static void put_list(struct buf *b, const struct list *list, const struct field *field,
-                     const char *before)
+/* The values of a list, separated by blanks, each formatted by the field. */
+static void run_apps_put_list(struct buf *b, const struct list *list, const struct field *field,
+                              const char *before)
 {
     const struct field *value = field->sub->fields;
 
@@ -160,16 +160,16 @@ static void add_permissions(struct cli *cli, struct table *t, const struct app_p
 {
     struct buf b = { 0 };
 
-    put_list(&b, &p->rights, FIELD(rights), "");
+    run_apps_put_list(&b, &p->rights, FIELD(rights), "");
     if (!b.len)
-        buf_puts(&b, "read operate"); /* what none means: model/app.h */
+        buf_puts(&b, "read operate"); /* the meaning of no rights: see model/app.h */
     add_cell(cli, t, &b);
-    put_list(&b, &p->operations, FIELD(operations), "");
+    run_apps_put_list(&b, &p->operations, FIELD(operations), "");
     add_cell(cli, t, &b);
-    put_list(&b, &p->spaces, FIELD(spaces), "");
+    run_apps_put_list(&b, &p->spaces, FIELD(spaces), "");
     add_cell(cli, t, &b);
-    put_list(&b, &p->businesses, FIELD(businesses), "");
-    put_list(&b, &p->business_sets, FIELD(business_sets), "set:");
+    run_apps_put_list(&b, &p->businesses, FIELD(businesses), "");
+    run_apps_put_list(&b, &p->business_sets, FIELD(business_sets), "set:");
     add_cell(cli, t, &b);
     buf_free(&b);
 }

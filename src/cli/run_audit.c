@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* run_audit.c - who has changed what. */
-#include "base/mem.h"
+/* run_audit.c - the audit command: the log of changes. */
+#include "base/mem/mem.h"
 #include "cli/audit_what.h"
 #include "cli/run.h"
 #include "cli/table.h"
 #include "model/audit.h"
 #include "model/duration.h"
-#include "model/wording.h"
 
 static const struct column columns[] = {
     { TEXT_TIME, false },
@@ -18,27 +17,29 @@ static const struct column columns[] = {
     { TEXT_WHAT, false, .wraps = true },
 };
 
-/* What was asked for, what came of it if it failed, and the task if there is one. */
+/* The request, its error if it failed, and its task if it has one. */
 static const char *what_of(struct arena *a, const struct audit_view *v, enum lang lang)
 {
-    const char *tail = v->code ? wording_in(v->message, lang, a) : v->task_id, *copy;
+    const char *tail = v->code ? v->message : v->task_id, *copy;
     struct buf what = { 0 };
 
     audit_what_put(&what, v->route, v->what, lang);
     if (*tail)
         buf_printf(&what, "%s%s", what.len ? "; " : "", tail);
+    if (v->repeats)
+        buf_printf(&what, " (x%lld)", (long long)v->repeats);
     copy = arena_strdup(a, buf_text(&what));
     buf_free(&what);
     return copy;
 }
 
-/* As the caller was told it: by name, where that is how its answers go. */
+/* The code as in the caller's answer: by name for API dialects that use names. */
 static const char *code_of(struct cli *cli, const struct audit_view *v)
 {
     return *v->code_name ? v->code_name : cli_count(cli, v->code);
 }
 
-/* One that nobody has proven is marked. */
+/* A user name that was not authenticated is marked. */
 static const char *user_of(struct arena *a, const struct audit_view *v)
 {
     return *v->user && !v->user_proven ? arena_printf(a, "%s?", v->user) : v->user;
@@ -46,7 +47,7 @@ static const char *user_of(struct arena *a, const struct audit_view *v)
 
 enum { NARROW = 100, YEAR_CHARS = 5 };
 
-/* To the second; on a narrow terminal without the year. */
+/* Seconds are shown; on a narrow terminal the year is not. */
 static void add_time(struct cli *cli, struct table *t, int64_t at_ms)
 {
     bool is_narrow = cli->out.terminal && cli->out.width < NARROW;
@@ -66,8 +67,8 @@ static void add_row(struct cli *cli, struct table *t, const struct audit_view *v
     table_add(t, STYLE_PLAIN, arena_printf(&t->arena, "%s %s", v->method, v->route));
     if (v->code)
         table_add(t, STYLE_BAD, code_of(cli, v));
-    else
-        table_add_text(t, STYLE_GOOD, cli->lang, TEXT_DONE);
+    else /* the result of a task is not in the log: see holdfast task */
+        table_add_text(t, STYLE_GOOD, cli->lang, *v->task_id ? TEXT_ACCEPTED : TEXT_DONE);
     table_add(t, STYLE_PLAIN, what_of(&t->arena, v, cli->lang));
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* run_business.c - businesses, and sets of them. */
-#include "base/mem.h"
+/* run_business.c - the business and business-set commands. */
+#include "base/mem/mem.h"
+#include "cli/args.h"
 #include "cli/run.h"
 #include "cli/table.h"
 #include "model/inventory.h"
 
-static int read_id(struct cli *cli, const char *text, int64_t *ret, struct err *err)
+static int run_business_read_id(struct cli *cli, const char *text, int64_t *ret, struct err *err)
 {
     if (args_number(text, ret))
         return text_err(err, ERR_INVALID, cli->lang, TEXT_NOT_AN_ID, TEXT_ARGS(text));
@@ -17,7 +18,7 @@ static const char *path_of(struct cli *cli, const char *root, int64_t id)
     return arena_printf(&cli->arena, "%s/%lld", root, (long long)id);
 }
 
-/* ---- businesses */
+/* ---- businesses ---- */
 
 static const struct column business_columns[] = {
     { TEXT_ID, true },
@@ -83,7 +84,7 @@ int run_business_set(struct cli *cli, struct err *err)
     struct business_put_ask ask = { .name = cli->args.words[1] };
     struct business_view view;
 
-    if (read_id(cli, cli->args.words[0], &ask.id, err) ||
+    if (run_business_read_id(cli, cli->args.words[0], &ask.id, err) ||
         cli_send(cli, "PUT", "/v1/businesses", NULL, &business_put_ask_shape, &ask,
                  &business_view_shape, &view, err))
         return -1;
@@ -96,7 +97,7 @@ int run_business_remove(struct cli *cli, struct err *err)
     struct business_view view;
     int64_t id;
 
-    if (read_id(cli, cli->args.words[0], &id, err) ||
+    if (run_business_read_id(cli, cli->args.words[0], &id, err) ||
         cli_send(cli, "DELETE", path_of(cli, "/v1/businesses", id), NULL, NULL, NULL,
                  &business_view_shape, &view, err))
         return -1;
@@ -104,7 +105,7 @@ int run_business_remove(struct cli *cli, struct err *err)
     return CLI_OK;
 }
 
-/* ---- sets */
+/* ---- sets ---- */
 
 static const struct column set_columns[] = {
     { TEXT_ID, true },
@@ -173,7 +174,7 @@ static bool is_there(const struct list *businesses, int64_t id)
     return false;
 }
 
-/* A set may be made before its businesses are; but a number may be mistyped, too. */
+/* A set may be created before its businesses; but the number may also be a typing error. */
 static void warn_of_unknown(struct cli *cli, const struct business_set_view *v)
 {
     const struct business_id *ids = v->businesses.items;
@@ -181,12 +182,13 @@ static void warn_of_unknown(struct cli *cli, const struct business_set_view *v)
     struct err ignored;
 
     if (cli->settings.quiet || get_businesses(cli, &businesses, &ignored))
-        return; /* what was asked for is done */
+        return; /* the command itself has succeeded */
     for (size_t i = 0; i < v->businesses.n; i++) {
         if (!is_there(&businesses, ids[i].id))
             out_line(&cli->side, TEXT_BUSINESS_UNKNOWN, TEXT_ARGS(cli_count(cli, ids[i].id)));
     }
-    (void)out_flush(&cli->side, &ignored); /* there is nowhere left to say it */
+    /* A failure to write to standard error cannot be reported. */
+    (void)out_flush(&cli->side, &ignored);
 }
 
 int run_business_set_set(struct cli *cli, struct err *err)
@@ -198,10 +200,10 @@ int run_business_set_set(struct cli *cli, struct err *err)
     struct business_set_view view;
 
     for (size_t i = 0; i < n; i++) {
-        if (read_id(cli, words[i].text, &ids[i].id, err))
+        if (run_business_read_id(cli, words[i].text, &ids[i].id, err))
             return -1;
     }
-    if (read_id(cli, cli->args.words[0], &ask.id, err) ||
+    if (run_business_read_id(cli, cli->args.words[0], &ask.id, err) ||
         cli_send(cli, "PUT", "/v1/business_sets", NULL, &business_set_view_shape, &ask,
                  &business_set_view_shape, &view, err))
         return -1;
@@ -215,7 +217,7 @@ int run_business_set_remove(struct cli *cli, struct err *err)
     struct business_set_view view;
     int64_t id;
 
-    if (read_id(cli, cli->args.words[0], &id, err) ||
+    if (run_business_read_id(cli, cli->args.words[0], &id, err) ||
         cli_send(cli, "DELETE", path_of(cli, "/v1/business_sets", id), NULL, NULL, NULL,
                  &business_set_view_shape, &view, err))
         return -1;

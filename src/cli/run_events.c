@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* run_events.c - what happened on hosts: events. */
+/* run_events.c - the events command. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
 #include "cli/ask.h"
 #include "cli/run.h"
 #include "cli/sse.h"
@@ -18,11 +19,11 @@
 enum {
     PAGE_ROWS = 1000,
     LINES_USUAL = 100,
-    LINES_BEFORE = 10, /* of those that are there, before those that come */
+    LINES_BEFORE = 10, /* past events shown before new ones */
     LINES_MAX = 10000,
     PAUSE_MS = 1000,
-    AWAY_MS = 60 * 1000,
-    SILENCE_MS = 45 * 1000, /* three beats of the server */
+    OFFLINE_MS = 60 * 1000,
+    SILENCE_MS = 45 * 1000, /* three heartbeats of the server */
 };
 
 struct showing {
@@ -30,11 +31,11 @@ struct showing {
     struct event_ask ask;
     struct sse sse;
     int64_t heard_ms;
-    struct err err; /* of writing, or of what the server said */
+    struct err err; /* from writing, or from the server */
     sigset_t signals;
 };
 
-/* ---- one line ---- */
+/* ---- one event ---- */
 
 static const char *time_of(struct arena *a, const struct event_view *e)
 {
@@ -44,7 +45,8 @@ static const char *time_of(struct arena *a, const struct event_view *e)
     return arena_printf(a, "%.10s %.8s", iso, iso + 11);
 }
 
-static const char *host_of(struct showing *w, struct arena *a, const struct event_view *e)
+static const char *run_events_host_of(struct showing *w, struct arena *a,
+                                      const struct event_view *e)
 {
     const char *host = views_host(a, e->agent_id, e->cloud_id, e->ip);
 
@@ -56,7 +58,7 @@ static const char *process_of(struct arena *a, const struct event_view *e)
     return *e->space || *e->name ? arena_printf(a, "%s/%s", e->space, e->name) : "";
 }
 
-/* A kind that we do not know is called by its own name. */
+/* An unknown kind is shown by its own name. */
 static const char *kind_of(const struct showing *w, const struct event_view *e)
 {
     const struct event_kind *k = event_kind_find(e->event);
@@ -99,7 +101,7 @@ static void put_line(struct showing *w, const struct event_view *e)
     const char *process = process_of(&a, e);
 
     out_styled(&w->cli->out, STYLE_DIM, time_of(&a, e));
-    put_word(w, &a, host_of(w, &a, e));
+    put_word(w, &a, run_events_host_of(w, &a, e));
     if (*process)
         put_word(w, &a, process);
     put_kind(w, &a, e);
@@ -114,7 +116,7 @@ static void put_event(struct showing *w, const struct event_view *e)
         put_line(w, e);
 }
 
-/* ---- those that are there ---- */
+/* ---- past events ---- */
 
 static int64_t lines_of(const struct args *args)
 {
@@ -142,7 +144,7 @@ static int get_page(struct showing *w, const char *after, int64_t limit, struct 
     return cli_get(cli, "/v1/events", query, CLI_GET_MS, &event_page_shape, &cli->arena, ret, err);
 }
 
-/* The newest of them, newest first; `last` is as of the first page. */
+/* The newest events, newest first; `last` is from the first page. */
 static int get_all(struct showing *w, struct event_page *ret, struct err *err)
 {
     size_t want = (size_t)lines_of(&w->cli->args);
@@ -179,7 +181,7 @@ static void put_table(struct showing *w, const struct event_page *page)
     table_init(&t, columns, ARRAY_LEN(columns));
     for (size_t i = page->events.n; i-- > 0;) {
         table_add(&t, STYLE_DIM, time_of(&t.arena, &e[i]));
-        table_add(&t, STYLE_PLAIN, host_of(w, &t.arena, &e[i]));
+        table_add(&t, STYLE_PLAIN, run_events_host_of(w, &t.arena, &e[i]));
         table_add(&t, STYLE_PLAIN, process_of(&t.arena, &e[i]));
         table_add(&t, style_of(&e[i]),
                   arena_printf(&t.arena, "%s%s%s", kind_of(w, &e[i]), colon(w, &e[i]), e[i].text));
@@ -188,8 +190,8 @@ static void put_table(struct showing *w, const struct event_page *page)
     table_done(&t);
 }
 
-/* Before those that come, line by line as they will. */
-static void put_all(struct showing *w, const struct event_page *page)
+/* Prints past events line by line, in the format of new ones. */
+static void run_events_put_all(struct showing *w, const struct event_page *page)
 {
     const struct event_view *e = page->events.items;
 
@@ -197,9 +199,9 @@ static void put_all(struct showing *w, const struct event_page *page)
         put_event(w, &e[i - 1]);
 }
 
-/* ---- those that come ---- */
+/* ---- new events ---- */
 
-static bool on_event(void *arg, const char *name, const char *data)
+static bool run_events_on_event(void *arg, const char *name, const char *data)
 {
     struct showing *w = arg;
     struct arena a = { 0 };
@@ -218,7 +220,7 @@ static bool on_event(void *arg, const char *name, const char *data)
     return is_good && out_flush(&w->cli->out, &w->err) == 0;
 }
 
-static bool on_bytes(void *arg, const char *bytes, size_t n)
+static bool run_events_on_bytes(void *arg, const char *bytes, size_t n)
 {
     struct showing *w = arg;
 
@@ -226,12 +228,12 @@ static bool on_bytes(void *arg, const char *bytes, size_t n)
     return sse_read(&w->sse, bytes, n);
 }
 
-/* One connection, to its end.  -1: there is no sense in another. */
+/* Reads one connection to its end.  -1: reconnecting does not help. */
 static int listen_once(struct showing *w, struct err *err)
 {
     const struct event_filter *f = &w->ask.filter;
     const struct client_pair query[] = { { "host", f->host }, { "namespace", f->space }, { 0 } };
-    const struct client_sink sink = { on_bytes, w, SILENCE_MS };
+    const struct client_sink sink = { run_events_on_bytes, w, SILENCE_MS };
     struct err trouble = { 0 };
     int bad;
 
@@ -243,14 +245,14 @@ static int listen_once(struct showing *w, struct err *err)
     }
     if (!bad || cli_is_interrupted())
         return 0;
-    if (trouble.code == ERR_UNAVAILABLE && clock_mono_ms(w->cli->clock) - w->heard_ms < AWAY_MS)
+    if (trouble.code == ERR_UNAVAILABLE && clock_mono_ms(w->cli->clock) - w->heard_ms < OFFLINE_MS)
         return 0;
     *err = trouble;
     return -1;
 }
 
-/* The signal that came meanwhile, 0 if none did. */
-static int rest(const struct showing *w, int64_t ms)
+/* Waits; returns the signal that arrived, 0 if none. */
+static int run_events_wait_for_signal(const struct showing *w, int64_t ms)
 {
     const struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
     int number;
@@ -261,13 +263,13 @@ static int rest(const struct showing *w, int64_t ms)
     return number > 0 ? number : 0;
 }
 
-/* Until it is interrupted, which is how it ends well. */
-static int follow(struct showing *w, int64_t last, struct err *err)
+/* Runs until it is interrupted, which counts as success. */
+static int run_events_follow(struct showing *w, int64_t last, struct err *err)
 {
     sigset_t old;
     int bad = 0, number = 0;
 
-    sse_init(&w->sse, on_event, w);
+    sse_init(&w->sse, run_events_on_event, w);
     snprintf(w->sse.id, sizeof(w->sse.id), "%lld", (long long)last);
     w->heard_ms = clock_mono_ms(w->cli->clock);
     sigemptyset(&w->signals);
@@ -276,7 +278,7 @@ static int follow(struct showing *w, int64_t last, struct err *err)
     sigprocmask(SIG_BLOCK, &w->signals, &old); /* of this thread; cannot fail */
     while (!bad && !number) {
         bad = listen_once(w, err);
-        number = rest(w, bad ? 0 : PAUSE_MS);
+        number = run_events_wait_for_signal(w, bad ? 0 : PAUSE_MS);
     }
     sigprocmask(SIG_SETMASK, &old, NULL);
     sse_done(&w->sse);
@@ -297,12 +299,12 @@ int run_events(struct cli *cli, struct err *err)
         return CLI_OK;
     }
     if (cli->args.follow)
-        put_all(&w, &page);
+        run_events_put_all(&w, &page);
     else if (page.events.n)
         put_table(&w, &page);
     if (!page.events.n && !cli->args.follow && !cli->settings.quiet)
         out_line(&cli->out, TEXT_NO_EVENTS, NULL);
     if (!cli->args.follow)
         return CLI_OK;
-    return out_flush(&cli->out, err) ? -1 : follow(&w, page.last, err);
+    return out_flush(&cli->out, err) ? -1 : run_events_follow(&w, page.last, err);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* run_facts.c - what the agent of this host has and uses: facts. */
+/* run_facts.c - the facts command: capabilities of the agent of this host. */
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
 #include "cli/local.h"
 #include "cli/run.h"
 #include "cli/table.h"
@@ -13,7 +13,7 @@ static const struct column columns[] = {
     { TEXT_INSTEAD, false, .wraps = true },
 };
 
-/* What the agent says of it is English. */
+/* What the agent says in English, by name. */
 static const struct {
     const char *name;
     enum text text;
@@ -25,6 +25,7 @@ static const struct {
     { "cgroup_caps", TEXT_NO_CGROUP_CAPS },
     { "children_file", TEXT_NO_CHILDREN_FILE },
     { "inotify", TEXT_NO_INOTIFY },
+    { "passrights", TEXT_NO_PASSRIGHTS },
 };
 
 void local_put_facts(struct cli *cli, const struct local_facts *f)
@@ -36,6 +37,9 @@ void local_put_facts(struct cli *cli, const struct local_facts *f)
     out_line(&cli->out, TEXT_FACTS_DATA, TEXT_ARGS(f->data_dir));
     out_line(&cli->out, *f->servers ? TEXT_FACTS_SERVER : TEXT_FACTS_ALONE,
              TEXT_ARGS(f->servers, link));
+    if (*f->trouble)
+        out_line(&cli->out, TEXT_FACTS_TROUBLE,
+                 TEXT_ARGS(f->trouble, cli_duration(cli, f->again_s * 1000)));
     out_line(&cli->out, TEXT_FACTS_PROCESSES,
              TEXT_ARGS(cli_count(cli, f->processes), cli_count(cli, f->running),
                        cli_count(cli, f->hosted), cli_count(cli, f->operations)));
@@ -43,7 +47,7 @@ void local_put_facts(struct cli *cli, const struct local_facts *f)
         out_line(&cli->out, TEXT_FACTS_EVENTS, TEXT_ARGS(cli_count(cli, f->events)));
 }
 
-/* An agent of another version may have one we do not know. */
+/* An agent of another version may have facts that are unknown here. */
 static const char *instead_of(struct cli *cli, const struct local_fact *fact)
 {
     for (size_t i = 0; i < ARRAY_LEN(instead); i++) {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* run_forget.c - what is remembered of a process goes. */
-#include "base/mem.h"
+/* run_forget.c - the forget command: removes a process definition. */
+#include "base/mem/mem.h"
 #include "cli/ask.h"
 #include "cli/confirm.h"
+#include "cli/local.h"
+#include "cli/names.h"
 #include "cli/run.h"
 #include "cli/views.h"
 
-/* All that have it now: who comes to have it meanwhile was not confirmed. */
+/* All hosts that have it now: the user has not confirmed hosts that get it later. */
 static int find_hosts(struct cli *cli, struct forget_ask *ask, struct err *err)
 {
     const struct process_ask which = { ask->space, ask->name, "", NULL, 0 };
@@ -30,7 +32,7 @@ static const struct column columns[] = {
     { TEXT_TEXT, false, .wraps = true },
 };
 
-/* Those that are left, and why; returns how many. */
+/* Prints the hosts that refused, with the reason; returns their number. */
 static size_t put_refused(struct cli *cli, const struct list *list)
 {
     const struct operation_target *targets = list->items;
@@ -55,16 +57,7 @@ static size_t put_refused(struct cli *cli, const struct list *list)
     return n;
 }
 
-static int no_such(struct cli *cli)
-{
-    struct err ignored;
-
-    out_line(&cli->side, TEXT_NONE_FITS, NULL);
-    (void)out_flush(&cli->side, &ignored); /* the status says it too */
-    return CLI_SOME_FAILED;
-}
-
-static int show(struct cli *cli, const struct forget_view *view)
+static int run_forget_show(struct cli *cli, const struct forget_view *view)
 {
     size_t n_refused;
 
@@ -88,11 +81,11 @@ int run_forget(struct cli *cli, struct err *err)
         (!ask.hosts.n && find_hosts(cli, &ask, err)))
         return -1;
     if (!ask.hosts.n)
-        return no_such(cli);
+        return names_unknown(cli, name, err);
     if (!confirm(cli, TEXT_FORGET_SURE, TEXT_ARGS(name, cli_hosts(cli, (int64_t)ask.hosts.n))))
         return CLI_USAGE;
     if (cli_post(cli, "/v1/processes/forget", NULL, &forget_ask_shape, &ask, &forget_view_shape,
                  &view, err))
         return -1;
-    return show(cli, &view);
+    return run_forget_show(cli, &view);
 }

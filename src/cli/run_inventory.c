@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* run_inventory.c - which hosts there are, what is said of them, and businesses. */
+/* run_inventory.c - the host commands: hosts, and the data that people assign to them. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
+#include "cli/args.h"
 #include "cli/confirm.h"
 #include "cli/import.h"
 #include "cli/run.h"
 #include "cli/views.h"
 #include "cli/width.h"
-#include "model/wording.h"
+#include "model/translate.h"
 
-/* What an option says, where it may be given once; NULL: it is not. */
+/* The value of an option that may be given once; NULL: absent. */
 static int one_of(struct cli *cli, const struct list *words, const char *option, const char **ret,
                   struct err *err)
 {
@@ -23,7 +24,7 @@ static int one_of(struct cli *cli, const struct list *words, const char *option,
     return 0;
 }
 
-/* ---- host list */
+/* ---- host list ---- */
 
 static const struct column host_columns[] = {
     { TEXT_HOST, false },
@@ -47,7 +48,7 @@ static void add_state(struct cli *cli, struct table *t, const struct host_view *
                        h->online ? TEXT_ONLINE : TEXT_OFFLINE);
 }
 
-/* What people say of hosts, where anybody has. */
+/* Columns of data that people assign, shown if any host has it. */
 struct host_extra {
     bool has_number, has_note;
 };
@@ -64,8 +65,8 @@ static struct host_extra find_extra(const struct list *hosts)
     return e;
 }
 
-static void add_host(struct cli *cli, struct table *t, const struct host_view *h,
-                     const struct host_extra *e)
+static void run_inventory_add_host(struct cli *cli, struct table *t, const struct host_view *h,
+                                   const struct host_extra *e)
 {
     int64_t now_s = clock_wall_ms(cli->clock) / 1000;
     int64_t since_s = h->state == HOST_SILENT ? h->silent_since_s : h->since_s;
@@ -102,15 +103,15 @@ static void put_hosts(struct cli *cli, const struct list *hosts)
         columns[n++] = (struct column){ TEXT_NOTE, false, .wraps = true };
     table_init(&t, columns, n);
     for (size_t i = 0; i < hosts->n; i++)
-        add_host(cli, &t, &h[i], &e);
+        run_inventory_add_host(cli, &t, &h[i], &e);
     table_put(&t, &cli->out);
     table_done(&t);
 }
 
 static int get_hosts(struct cli *cli, struct list *ret, struct err *err)
 {
-    const char *biz,
-        *cloud = args_has(&cli->args, OPTION_CLOUD) ? cli_count(cli, cli->args.cloud) : NULL;
+    const char *biz = NULL,
+               *cloud = args_has(&cli->args, OPTION_CLOUD) ? cli_count(cli, cli->args.cloud) : NULL;
 
     if (one_of(cli, &cli->args.businesses, "biz", &biz, err))
         return -1;
@@ -170,7 +171,7 @@ static int remove_host(struct cli *cli, const char *word, struct err *err)
     return 0;
 }
 
-/* One after the other, up to the first that fails: what was said of those before it holds. */
+/* One host after the other, up to the first failure: hosts before it stay removed. */
 int run_host_remove(struct cli *cli, struct err *err)
 {
     const char *n = cli_hosts(cli, (int64_t)cli->args.n_words);
@@ -186,7 +187,7 @@ int run_host_remove(struct cli *cli, struct err *err)
     return CLI_OK;
 }
 
-/* ---- what is said of hosts */
+/* ---- host set ---- */
 
 static const struct column change_columns[] = {
     { TEXT_HOST, false }, { TEXT_NAME, false },    { TEXT_STATE, false },
@@ -235,7 +236,7 @@ int run_host_set(struct cli *cli, struct err *err)
 {
     struct host_set_ask ask = { .host = cli->args.words[0], .agent_id = "", .ip = "" };
     struct host_set_view view;
-    const char *biz;
+    const char *biz = NULL;
 
     if (one_of(cli, &cli->args.businesses, "biz", &biz, err))
         return -1;
@@ -260,18 +261,18 @@ int run_host_set(struct cli *cli, struct err *err)
     return CLI_OK;
 }
 
-/* ---- host import */
+/* ---- host import ---- */
 
-/* The server counts hosts; who wrote a table counts its lines. */
+/* The server counts hosts; the author of a table counts lines. */
 static const char *by_line(struct cli *cli, const struct import_file *file, const char *error)
 {
     const char *at = strstr(error, "hosts["), *text;
     size_t i = at ? strtoul(at + strlen("hosts["), NULL, 10) : 0;
-    const char *same = arena_printf(&cli->arena, "the same host as hosts[%zu]", i);
+    const char *same = arena_msg(&cli->arena, "the same host as hosts[%zu]", i);
     struct buf b = { 0 };
 
     if (!file->lines || i >= file->ask.hosts.n ||
-        (strcmp(error, same) != 0 && strcmp(error, wording_in(same, cli->lang, &cli->arena)) != 0))
+        strcmp(error, translate(same, cli->lang, &cli->arena)) != 0)
         return error;
     text_put(&b, cli->lang, TEXT_IMPORT_SAME, TEXT_ARGS(cli_count(cli, (int64_t)file->lines[i])));
     text = arena_strdup(&cli->arena, buf_text(&b));
@@ -279,7 +280,7 @@ static const char *by_line(struct cli *cli, const struct import_file *file, cons
     return text;
 }
 
-/* By the line of the file, where there is one. */
+/* By the line of the file, if it has lines. */
 static void complain(struct cli *cli, const struct import_file *file,
                      const struct host_import_view *v)
 {
@@ -311,7 +312,7 @@ static void put_import(struct cli *cli, const struct import_file *file,
                        cli_count(cli, v->unchanged)));
 }
 
-/* All lines that are wrong; the last of them is left for the error. */
+/* All wrong lines except the last one, which is the error. */
 static void put_wrong(struct cli *cli, const struct import_file *file, struct err *err)
 {
     for (size_t i = 0; i + 1 < file->n_wrong; i++) {
@@ -340,6 +341,7 @@ int run_host_import(struct cli *cli, struct err *err)
         cli_json(cli, &host_import_view_shape, &view);
     else
         put_import(cli, &file, &view);
-    (void)out_flush(&cli->side, &ignored); /* there is nowhere left to say it */
+    /* A failure to write to standard error cannot be reported. */
+    (void)out_flush(&cli->side, &ignored);
     return view.bad ? CLI_SOME_FAILED : CLI_OK;
 }

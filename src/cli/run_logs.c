@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run_logs.c - what a process has said: logs. */
+/* run_logs.c - the logs command: output of a process. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -10,15 +10,15 @@
 #include "cli/run.h"
 #include "cli/width.h"
 
-/* How often is asked, how long a server or a host may be away; and how much of an answer
- * says that there is more. */
-enum { PAUSE_MS = 1000, AWAY_MS = 60 * 1000, MUCH_BYTES = 32 * 1024 };
+/* PAUSE_MS: between requests.  OFFLINE_MS: how long the server or the host may be unreachable.
+ * MUCH_BYTES: an answer of this size means that there is more. */
+enum { PAUSE_MS = 1000, OFFLINE_MS = 60 * 1000, MUCH_BYTES = 32 * 1024 };
 
 struct tailing {
     struct cli *cli;
     struct log_ask ask;
-    const char *host; /* that answered first: the others are not asked then */
-    int64_t heard_ms; /* the last answer */
+    const char *host; /* the host that answered first: only this one is asked later */
+    int64_t heard_ms; /* time of the last answer */
     bool is_line_open;
     sigset_t signals;
 };
@@ -39,23 +39,32 @@ static int look_at_server(struct tailing *t, struct arena *a, struct log_view *r
     return cli_get(t->cli, "/v1/logs", query, CLI_GET_MS, &log_view_shape, a, ret, err);
 }
 
-static int look(struct tailing *t, struct arena *a, struct log_view *ret, struct err *err)
+static int request_log(struct tailing *t, struct arena *a, struct log_view *ret, struct err *err)
 {
     return t->cli->local ? local_get_log(t->cli, &t->ask, a, ret, err)
                          : look_at_server(t, a, ret, err);
 }
 
-/* Onto a terminal nothing goes that would do something there. */
-static void put(struct tailing *t, const struct log_view *view)
+static void put_gap(struct tailing *t, int64_t bytes)
+{
+    struct out *out = &t->cli->out;
+
+    out_puts(out, t->is_line_open ? "\n" : "");
+    if (bytes > 0)
+        out_line(out, TEXT_LOG_GAP_BYTES, TEXT_ARGS(cli_count(t->cli, bytes)));
+    else
+        out_line(out, TEXT_LOG_GAP, NULL);
+    t->is_line_open = false;
+}
+
+/* On a terminal, control characters are escaped. */
+static void run_logs_put(struct tailing *t, const struct log_view *view)
 {
     struct out *out = &t->cli->out;
     size_t n = strlen(view->output);
 
-    if (view->has_gap) {
-        out_puts(out, t->is_line_open ? "\n" : "");
-        out_line(out, TEXT_LOG_GAP, NULL);
-        t->is_line_open = false;
-    }
+    if (view->has_gap)
+        put_gap(t, view->gap_bytes);
     if (out->terminal)
         width_show(&out->b, view->output);
     else
@@ -64,8 +73,8 @@ static void put(struct tailing *t, const struct log_view *view)
         t->is_line_open = view->output[n - 1] != '\n';
 }
 
-/* The signal that came meanwhile, 0 if none did. */
-static int rest(const struct tailing *t, int64_t ms)
+/* Waits; returns the signal that arrived, 0 if none. */
+static int run_logs_wait_for_signal(const struct tailing *t, int64_t ms)
 {
     const struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
     int number;
@@ -76,32 +85,32 @@ static int rest(const struct tailing *t, int64_t ms)
     return number > 0 ? number : 0;
 }
 
-/* A server or an agent that is started anew comes back. */
-static bool is_passing(const struct tailing *t, const struct err *trouble)
+/* Whether the error may end by itself: a server or an agent that restarts comes back. */
+static bool run_logs_is_passing(const struct tailing *t, const struct err *trouble)
 {
     const struct cli *cli = t->cli;
     bool is_late = cli->refused && cli->refusal.error.number == CODE_DEADLINE;
 
     return (trouble->code == ERR_UNAVAILABLE || is_late) &&
-           clock_mono_ms(cli->clock) - t->heard_ms < AWAY_MS;
+           clock_mono_ms(cli->clock) - t->heard_ms < OFFLINE_MS;
 }
 
-/* One look; 0 also if there was no answer this time. */
-static int go_on(struct tailing *t, bool *ret_more, struct err *err)
+/* Sends one request; 0 also if there was no answer this time. */
+static int run_logs_go_on(struct tailing *t, bool *ret_more, struct err *err)
 {
     struct arena a = { 0 };
     struct err trouble = { 0 };
     struct log_view view;
-    int bad = look(t, &a, &view, &trouble);
+    int bad = request_log(t, &a, &view, &trouble);
 
     *ret_more = false;
     if (!bad) {
-        put(t, &view);
+        run_logs_put(t, &view);
         t->ask.at = view.next;
         t->heard_ms = clock_mono_ms(t->cli->clock);
         *ret_more = strlen(view.output) >= MUCH_BYTES;
         bad = out_flush(&t->cli->out, err);
-    } else if (is_passing(t, &trouble)) {
+    } else if (run_logs_is_passing(t, &trouble)) {
         bad = 0;
     } else {
         *err = trouble;
@@ -110,8 +119,8 @@ static int go_on(struct tailing *t, bool *ret_more, struct err *err)
     return bad;
 }
 
-/* Until it is interrupted, which is how it ends well. */
-static int follow(struct tailing *t, struct err *err)
+/* Runs until it is interrupted, which counts as success. */
+static int run_logs_follow(struct tailing *t, struct err *err)
 {
     struct err trouble = { 0 };
     sigset_t old;
@@ -123,28 +132,28 @@ static int follow(struct tailing *t, struct err *err)
     sigaddset(&t->signals, SIGTERM);
     sigprocmask(SIG_BLOCK, &t->signals, &old); /* of this thread; cannot fail */
     while (!bad && !number) {
-        bad = go_on(t, &more, &trouble);
-        number = rest(t, bad || more ? 0 : PAUSE_MS);
+        bad = run_logs_go_on(t, &more, &trouble);
+        number = run_logs_wait_for_signal(t, bad || more ? 0 : PAUSE_MS);
     }
     sigprocmask(SIG_SETMASK, &old, NULL);
-    if (number) /* what it ended was not a failure */
+    if (number) /* the request that the signal ended has not failed */
         return CLI_OK;
     *err = trouble;
     return -1;
 }
 
-static int show(struct tailing *t, struct err *err)
+static int run_logs_show(struct tailing *t, struct err *err)
 {
     struct cli *cli = t->cli;
     struct log_view view;
 
-    if (look(t, &cli->arena, &view, err))
+    if (request_log(t, &cli->arena, &view, err))
         return -1;
     if (cli->settings.json) {
         cli_json(cli, &log_view_shape, &view);
         return CLI_OK;
     }
-    put(t, &view);
+    run_logs_put(t, &view);
     if (t->is_line_open && cli->out.terminal && !cli->args.follow)
         out_puts(&cli->out, "\n");
     if (!cli->args.follow)
@@ -152,7 +161,7 @@ static int show(struct tailing *t, struct err *err)
     t->host = view.host;
     t->ask.at = view.next;
     t->heard_ms = clock_mono_ms(cli->clock);
-    return out_flush(&cli->out, err) ? -1 : follow(t, err);
+    return out_flush(&cli->out, err) ? -1 : run_logs_follow(t, err);
 }
 
 int run_logs(struct cli *cli, struct err *err)
@@ -164,5 +173,5 @@ int run_logs(struct cli *cli, struct err *err)
     if (ask_logs(&cli->args, cli->lang, &cli->arena, &t.ask, err))
         return -1;
     t.host = t.ask.host;
-    return show(&t, err);
+    return run_logs_show(&t, err);
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* run_task.c - operations and what becomes of them. */
-#include "base/mem.h"
+/* run_task.c - the operation and task commands. */
+#include "base/mem/mem.h"
 #include "cli/ask.h"
 #include "cli/local.h"
+#include "cli/names.h"
 #include "cli/run.h"
 #include "cli/views.h"
 #include "cli/watch.h"
 #include "model/duration.h"
+#include "model/operation.h"
+#include "model/why_write.h"
 
 enum { SIGNAL_STATUS = 128 };
 
@@ -19,7 +22,7 @@ static void put_items(struct cli *cli, const struct task_view *task, bool failed
 
     views_items_init(&t);
     for (size_t i = 0; i < task->items.n; i++) {
-        if (!failed_only || (items[i].done && items[i].code))
+        if (!failed_only || (items[i].done && items[i].code) || views_has_remark(&items[i]))
             views_item_add(&t, cli->lang, &items[i]);
     }
     if (t.n_cells)
@@ -27,7 +30,7 @@ static void put_items(struct cli *cli, const struct task_view *task, bool failed
     table_done(&t);
 }
 
-/* A query is asked for what it finds. */
+/* The result of a query is the state that it found. */
 static void put_found(struct cli *cli, const struct task_view *task)
 {
     const struct task_item_view *items = task->items.items;
@@ -37,7 +40,7 @@ static void put_found(struct cli *cli, const struct task_view *task)
     for (size_t i = 0; i < task->items.n; i++) {
         struct process_view p = { .agent_id = items[i].agent_id, .online = true };
 
-        if (!items[i].done || items[i].code || items[i].op != PROC_OP_QUERY)
+        if (!items[i].done || items[i].code || !operation_has_kind(items[i].op, ONLY_LOOKS))
             continue;
         p.ip = views_item_host(&t.arena, &items[i]);
         p.view = items[i].view;
@@ -48,7 +51,8 @@ static void put_found(struct cli *cli, const struct task_view *task)
     table_done(&t);
 }
 
-/* By when it is over, whatever hosts do; nothing, if it is, or nobody knows. */
+/* The latest end of the task, whatever hosts do; nothing if it has ended or the deadline is
+ * unknown. */
 static void put_deadline(struct cli *cli, int64_t deadline_ms)
 {
     int64_t left_ms = deadline_ms - clock_wall_ms(cli->clock);
@@ -61,7 +65,7 @@ static void put_deadline(struct cli *cli, int64_t deadline_ms)
     buf_free(&date);
 }
 
-/* ---- the end of a wait ---- */
+/* ---- end of a wait ---- */
 
 static void put_summary(struct cli *cli, const struct watch *w)
 {
@@ -84,17 +88,43 @@ static void put_summary(struct cli *cli, const struct watch *w)
                  TEXT_ARGS(w->label, cli_count(cli, t->total), cli_count(cli, t->total), time));
 }
 
-/* The agent refuses what it has no spec for by the field that it misses first. */
+/* An agent without a spec refuses an operation by naming the first missing field. */
 static void put_hint(struct cli *cli, const struct task_view *task)
 {
     const struct task_item_view *items = task->items.items;
     bool lacks = false;
 
     for (size_t i = 0; i < task->items.n; i++)
-        lacks = lacks || ((items[i].code == CODE_NO_COMMAND || items[i].code == CODE_PARAM) &&
+        lacks = lacks || ((items[i].code == CODE_NO_COMMAND || items[i].code == CODE_PARAM ||
+                           items[i].code == CODE_NOT_REGISTERED) &&
                           items[i].view.wanted == PROC_UNREGISTERED);
     if (cli->local && lacks && !*cli->args.spec)
         out_line(&cli->out, TEXT_LOCAL_NO_SPEC, NULL);
+}
+
+static bool is_still_hosted(const struct task_item_view *item)
+{
+    bool stops = operation_has_outcome(item->op, MAKES_STOP);
+
+    return stops && item->done && item->code && item->view.hosted;
+}
+
+/* A stop that failed has not ended the hosting.  Only with --local are there several processes. */
+static void put_still_hosted(struct cli *cli, const struct task_view *task)
+{
+    const struct task_item_view *items = task->items.items;
+    const char *command = cli->local ? "--local unhost" : "unhost";
+    int64_t n = 0;
+
+    for (size_t i = 0; i < task->items.n; i++) {
+        if (!is_still_hosted(&items[i]))
+            continue;
+        if (!n++ || cli->local)
+            command = arena_printf(&cli->arena, "%s %s/%s", command, items[i].space, items[i].name);
+    }
+    if (n)
+        out_line(&cli->out, TEXT_STILL_HOSTED,
+                 TEXT_ARGS(cli_hosts(cli, cli->local ? 1 : n), command));
 }
 
 static int show_end(struct cli *cli, struct watch *w)
@@ -109,6 +139,7 @@ static int show_end(struct cli *cli, struct watch *w)
             put_deadline(cli, w->task.deadline_ms);
         put_items(cli, &w->task, true);
         put_hint(cli, &w->task);
+        put_still_hosted(cli, &w->task);
         put_found(cli, &w->task);
     }
     status = w->end == WATCH_SIGNAL                      ? SIGNAL_STATUS + w->signal
@@ -132,24 +163,6 @@ static int64_t timeout_ms(const struct args *args)
 
 /* ---- commands ---- */
 
-static int no_targets(struct cli *cli)
-{
-    struct err ignored;
-
-    out_line(&cli->side, TEXT_NO_TARGETS, TEXT_ARGS(cli->args.command->name, cli->args.words[0]));
-    (void)out_flush(&cli->side, &ignored); /* the status says it too */
-    return CLI_SOME_FAILED;
-}
-
-/* What to do about a process that no host knows is for us to say: it takes options of ours. */
-static int say_how(struct cli *cli, struct err *err)
-{
-    if (!cli->refused || cli->refusal.error.number != ERR_NOT_FOUND || cli->args.hosts.n)
-        return -1;
-    return text_err(err, ERR_NOT_FOUND, cli->lang, TEXT_NO_TARGETS,
-                    TEXT_ARGS(cli->args.command->name, cli->args.words[0]));
-}
-
 static int show_begun(struct cli *cli, const struct operation_view *made)
 {
     if (cli->settings.json) {
@@ -165,7 +178,7 @@ static int show_begun(struct cli *cli, const struct operation_view *made)
     return CLI_OK;
 }
 
-/* ---- what it would be ---- */
+/* ---- dry run ---- */
 
 static const struct column target_columns[] = {
     { TEXT_HOST, false },
@@ -210,7 +223,7 @@ static int show_dry_run(struct cli *cli, const struct operation_view *made)
     return is_well ? CLI_OK : CLI_SOME_FAILED;
 }
 
-/* What only a server can do. */
+/* Refuses options that need a server. */
 static int check_local(struct cli *cli, struct err *err)
 {
     static const enum option_id ids[] = { OPTION_EXPECT, OPTION_DRY_RUN, OPTION_IDEMPOTENT };
@@ -223,7 +236,7 @@ static int check_local(struct cli *cli, struct err *err)
     return 0;
 }
 
-/* The agent of this host keeps no tasks: who waits for one has its connection open. */
+/* The agent of this host keeps no tasks: results arrive on the open connection. */
 static int run_local(struct cli *cli, struct watch *w, struct err *err)
 {
     if (check_local(cli, err))
@@ -251,11 +264,11 @@ int run_operation(struct cli *cli, struct err *err)
         return -1;
     if (cli_post_once(cli, "/v1/operations", &operation_ask_shape, &ask, &operation_view_shape,
                       &made, err))
-        return say_how(cli, err);
+        return names_explain(cli, err);
     if (made.dry_run)
         return show_dry_run(cli, &made);
     if (!made.items)
-        return no_targets(cli);
+        return names_unknown(cli, cli->args.words[0], err);
     if (!cli->args.no_wait) {
         w.task_id = made.task_id;
         w.label = arena_printf(&cli->arena, "%s %s", cli->args.command->name, cli->args.words[0]);
@@ -288,8 +301,8 @@ static void put_cancel(struct cli *cli, const struct task_view *t)
     buf_free(&date);
 }
 
-/* Which app, and for whom. */
-static const char *caller(struct arena *a, const char *app, const char *user)
+/* The app, and the user it acts for. */
+static const char *caller_name(struct arena *a, const char *app, const char *user)
 {
     return *user ? arena_printf(a, "%s (%s)", app, user) : app;
 }
@@ -302,15 +315,16 @@ static void put_task(struct cli *cli, const struct task_view *t)
     out_line(&cli->out, TEXT_TASK_STATE,
              TEXT_ARGS(t->task_id, cli_count(cli, t->total - t->left), cli_count(cli, t->left),
                        cli_count(cli, t->failed), buf_text(&date),
-                       caller(&cli->arena, t->app, t->user)));
+                       caller_name(&cli->arena, t->app, t->user)));
     put_cancel(cli, t);
     if (t->left)
         put_deadline(cli, t->deadline_ms);
     put_items(cli, t, cli->args.failed);
+    put_still_hosted(cli, t);
     buf_free(&date);
 }
 
-/* Only what is shown is asked for: there may be 50,000. */
+/* Requests only the items that are shown: there may be 50,000. */
 static int get_task(struct cli *cli, const char *id, struct task_view *ret, struct err *err)
 {
     const struct client_pair query[] = { { "items", cli->args.failed ? "failed" : NULL }, { 0 } };
@@ -352,13 +366,13 @@ int run_task(struct cli *cli, struct err *err)
     return wait_and_show(cli, &w, err);
 }
 
-/* ---- all of them ---- */
+/* ---- list ---- */
 
 static const struct column task_columns[] = {
     { TEXT_TASK, false },
     { TEXT_CREATED, false, .goes = 2 },
     { TEXT_APP, false, .goes = 1 },
-    { TEXT_STATE, false, .goes = 3 }, /* those that have ended say most of it */
+    { TEXT_STATE, false, .goes = 3 }, /* in tasks that have ended, other columns show most of it */
     { TEXT_ENDED, true },
     { TEXT_FAILED, true },
     { TEXT_WHAT, false, .wraps = true },
@@ -372,7 +386,7 @@ static void add_line(struct cli *cli, struct table *t, const struct task_line *l
     duration_put_date(&date, line->created_ms / 1000);
     table_add(t, STYLE_PLAIN, line->task_id);
     table_add(t, STYLE_PLAIN, buf_text(&date));
-    table_add(t, STYLE_PLAIN, caller(&t->arena, line->app, line->user));
+    table_add(t, STYLE_PLAIN, caller_name(&t->arena, line->app, line->user));
     table_add_text(t, STYLE_PLAIN, cli->lang, state);
     table_add(t, STYLE_PLAIN,
               arena_printf(&t->arena, "%lld/%lld", (long long)(line->total - line->left),
@@ -400,7 +414,7 @@ static void put_lines(struct cli *cli, const struct task_page *page)
     table_done(&t);
 }
 
-/* The last ones; there may be a week of them. */
+/* The last tasks; the server keeps a week of them. */
 int run_task_list(struct cli *cli, struct err *err)
 {
     const struct args *args = &cli->args;
@@ -425,12 +439,12 @@ int run_task_list(struct cli *cli, struct err *err)
     return CLI_OK;
 }
 
-/* ---- cancelling ---- */
+/* ---- cancel ---- */
 
-/* How long agents may take to say what they had not begun. */
+/* How long to wait for agents to report operations that had not begun. */
 enum { CANCEL_WAIT_MS = 2000 };
 
-/* The server's answer comes before the agents'; it stands if they, or it, can not be asked. */
+/* The server answers before its agents do; its answer is shown if the second request fails. */
 static void await_agents(struct cli *cli, struct task_view *task)
 {
     struct watch w = { .task_id = task->task_id, .timeout_ms = CANCEL_WAIT_MS };

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* run_why.c - why a process is as it is: a sentence, and the facts it is made of. */
+/* run_why.c - the why command: the state of a process as a sentence, and the facts behind it. */
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
 #include "cli/ask.h"
 #include "cli/local.h"
+#include "cli/names.h"
 #include "cli/run.h"
 #include "cli/views.h"
 #include "cli/width.h"
 #include "model/duration.h"
 #include "model/explain.h"
 #include "model/why_judge.h"
-#include "model/wording.h"
+#include "model/why_write.h"
 
 enum { INDENT = 2, GAP = 2 };
 
@@ -20,12 +21,12 @@ struct block {
     const struct process_view *process;
     const struct list *operations; /* struct explain_operation */
     int64_t now_s;
-    size_t labels; /* columns of the widest */
+    size_t labels; /* columns of the widest label */
 };
 
 /* ---- lines ---- */
 
-static void put_wrapped(struct block *b, size_t column, enum style style, const char *text)
+static void run_why_put_wrapped(struct block *b, size_t column, enum style style, const char *text)
 {
     out_wrapped(&b->cli->out, column, style, width_clean(&b->cli->arena, text));
 }
@@ -66,10 +67,10 @@ static void put_label(struct block *b, enum text label)
 static void put_fact(struct block *b, enum text label, const char *value)
 {
     put_label(b, label);
-    put_wrapped(b, INDENT + b->labels + GAP, STYLE_PLAIN, value);
+    run_why_put_wrapped(b, INDENT + b->labels + GAP, STYLE_PLAIN, value);
 }
 
-static const char *keep(struct block *b, struct buf *text)
+static const char *run_why_keep(struct block *b, struct buf *text)
 {
     const char *copy = arena_strdup(&b->cli->arena, buf_text(text));
 
@@ -77,12 +78,12 @@ static const char *keep(struct block *b, struct buf *text)
     return copy;
 }
 
-static const char *fill(struct block *b, enum text id, const char *const *args)
+static const char *run_why_fill(struct block *b, enum text id, const char *const *args)
 {
     struct buf text = { 0 };
 
     text_put(&text, b->cli->lang, id, args);
-    return keep(b, &text);
+    return run_why_keep(b, &text);
 }
 
 static const char *span(struct block *b, int64_t seconds)
@@ -96,7 +97,8 @@ static const char *moment(struct block *b, int64_t when_s)
     struct buf date = { 0 };
 
     duration_put_date(&date, when_s);
-    return fill(b, TEXT_FACT_AGO, TEXT_ARGS(keep(b, &date), span(b, b->now_s - when_s)));
+    return run_why_fill(b, TEXT_FACT_AGO,
+                        TEXT_ARGS(run_why_keep(b, &date), span(b, b->now_s - when_s)));
 }
 
 static void put_state(struct block *b)
@@ -107,10 +109,10 @@ static void put_state(struct block *b)
     int64_t since_s = unknown_s ? unknown_s : v->cause.is_periodic ? 0 : v->cause.since_s;
 
     if (since_s > 0)
-        state = fill(b, TEXT_FACT_SINCE, TEXT_ARGS(state, moment(b, since_s)));
+        state = run_why_fill(b, TEXT_FACT_SINCE, TEXT_ARGS(state, moment(b, since_s)));
     put_fact(b, TEXT_FACT_STATE, state);
-    if (v->wanted != PROC_UNREGISTERED)
-        put_fact(b, TEXT_FACT_WANTED, text_get(b->cli->lang, views_status(v->wanted)));
+    if (*views_wanted(b->cli->lang, v))
+        put_fact(b, TEXT_FACT_WANTED, views_wanted(b->cli->lang, v));
     put_fact(b, TEXT_FACT_HOSTED,
              text_get(b->cli->lang, v->hosted               ? TEXT_YES
                                     : v->cause.has_given_up ? TEXT_FACT_GIVEN_UP
@@ -119,12 +121,12 @@ static void put_state(struct block *b)
         put_fact(b, TEXT_FACT_PID, cli_count(b->cli, v->pid));
     if (v->cause.instances_wanted > 0 && !unknown_s)
         put_fact(b, TEXT_FACT_INSTANCES,
-                 fill(b, TEXT_FACT_OF,
-                      TEXT_ARGS(cli_count(b->cli, v->cause.instances),
-                                cli_count(b->cli, v->cause.instances_wanted))));
+                 run_why_fill(b, TEXT_FACT_OF,
+                              TEXT_ARGS(cli_count(b->cli, v->cause.instances),
+                                        cli_count(b->cli, v->cause.instances_wanted))));
 }
 
-/* As it was when its agent told of it last. */
+/* As of the agent's last report. */
 static void put_use(struct block *b)
 {
     const struct proc_view *v = &b->process->view;
@@ -133,14 +135,15 @@ static void put_use(struct block *b)
 
     if (v->mem_bytes <= 0 || b->process->unknown_since_s)
         return;
-    text = fill(b, TEXT_FACT_USE_MEM,
-                TEXT_ARGS(arena_printf(a, "%.1f MB", (double)v->mem_bytes / (1 << 20)),
-                          arena_printf(a, "%.1f", v->mem_percent)));
-    text = fill(b, TEXT_FACT_USE_ALL, TEXT_ARGS(arena_printf(a, "%.1f", v->cpu_percent), text));
+    text = run_why_fill(b, TEXT_FACT_USE_MEM,
+                        TEXT_ARGS(arena_printf(a, "%.1f MB", (double)v->mem_bytes / (1 << 20)),
+                                  arena_printf(a, "%.1f", v->mem_percent)));
+    text = run_why_fill(b, TEXT_FACT_USE_ALL,
+                        TEXT_ARGS(arena_printf(a, "%.1f", v->cpu_percent), text));
     put_fact(b, TEXT_FACT_USE, text);
 }
 
-/* On one line, be they several. */
+/* Puts several lines on one. */
 static const char *on_one_line(struct block *b, const char *text)
 {
     char *line = arena_strdup(&b->cli->arena, text);
@@ -170,12 +173,10 @@ static void put_care(struct block *b)
 static void put_limit(struct block *b)
 {
     const struct proc_cause *c = &b->process->view.cause;
-    const char *text;
 
-    if (c->limit_s <= 0)
-        return;
-    text = wording_in(c->limit_text, b->cli->lang, &b->cli->arena);
-    put_fact(b, TEXT_FACT_LIMIT, fill(b, TEXT_FACT_ENDED, TEXT_ARGS(text, moment(b, c->limit_s))));
+    if (c->limit_s > 0)
+        put_fact(b, TEXT_FACT_LIMIT,
+                 run_why_fill(b, TEXT_FACT_ENDED, TEXT_ARGS(c->limit_text, moment(b, c->limit_s))));
 }
 
 static void put_exit(struct block *b)
@@ -187,9 +188,10 @@ static void put_exit(struct block *b)
     if (c->exit_s <= 0)
         return;
     why_write_exit(c, b->cli->lang, &how);
-    text = fill(b, TEXT_FACT_ENDED, TEXT_ARGS(keep(b, &how), moment(b, c->exit_s)));
+    text = run_why_fill(b, TEXT_FACT_ENDED, TEXT_ARGS(run_why_keep(b, &how), moment(b, c->exit_s)));
     if (c->exit_pid > 0)
-        text = fill(b, TEXT_FACT_ENDED_PID, TEXT_ARGS(text, cli_count(b->cli, c->exit_pid)));
+        text =
+            run_why_fill(b, TEXT_FACT_ENDED_PID, TEXT_ARGS(text, cli_count(b->cli, c->exit_pid)));
     put_fact(b, TEXT_FACT_EXIT, text);
 }
 
@@ -202,14 +204,14 @@ static void put_tries(struct block *b)
     if (v->restarts > 0)
         put_fact(b, TEXT_FACT_RESTARTS, cli_count(b->cli, v->restarts));
     if (c->tries > 0 && c->tries_max > 0)
-        n = fill(b, TEXT_FACT_OF_MOST, TEXT_ARGS(n, cli_count(b->cli, c->tries_max)));
+        n = run_why_fill(b, TEXT_FACT_OF_MOST, TEXT_ARGS(n, cli_count(b->cli, c->tries_max)));
     if (c->tries > 0)
         put_fact(b, TEXT_FACT_TRIES, n);
     if (why_is_used_up(c))
         return;
     if (c->next_try_s > b->now_s)
         put_fact(b, TEXT_FACT_NEXT,
-                 fill(b, TEXT_FACT_IN, TEXT_ARGS(span(b, c->next_try_s - b->now_s))));
+                 run_why_fill(b, TEXT_FACT_IN, TEXT_ARGS(span(b, c->next_try_s - b->now_s))));
     else if (c->next_try_s > 0)
         put_fact(b, TEXT_FACT_NEXT, text_get(b->cli->lang, TEXT_FACT_NOW));
 }
@@ -224,19 +226,18 @@ static void put_failure(struct block *b)
         return;
     if (info->number == c->failed_code)
         code = arena_printf(&b->cli->arena, "%s %s", code, info->name);
-    put_fact(
-        b, TEXT_FACT_FAILED,
-        fill(b, TEXT_FACT_FAILURE,
-             TEXT_ARGS(why_op_name(c->failed_op, b->cli->lang), moment(b, c->failed_s), code)));
+    put_fact(b, TEXT_FACT_FAILED,
+             run_why_fill(
+                 b, TEXT_FACT_FAILURE,
+                 TEXT_ARGS(why_op_name(c->failed_op, b->cli->lang), moment(b, c->failed_s), code)));
     if (*c->failed_text) {
         out_blanks(&b->cli->out, INDENT + b->labels + GAP);
-        put_wrapped(b, INDENT + b->labels + GAP, STYLE_PLAIN,
-                    wording_in(c->failed_text, b->cli->lang, &b->cli->arena));
+        run_why_put_wrapped(b, INDENT + b->labels + GAP, STYLE_PLAIN, c->failed_text);
     }
 }
 
-/* Of one that runs it is what was said before that: at its last end, or by a start that failed
- * and is history. */
+/* The output of a process that runs is old: it is from its previous end, or from a start that
+ * failed. */
 static bool has_old_output(const struct proc_view *v)
 {
     return v->status == PROC_RUNNING && !why_failure_stands(v);
@@ -247,7 +248,7 @@ static bool is_of_exit(const struct proc_cause *c)
     return c->exit_s > 0 && c->exit_s >= c->failed_s;
 }
 
-/* Its lines as they were, but for what a terminal would take for orders. */
+/* Prints the lines, with control characters escaped. */
 static void put_output(struct block *b)
 {
     const struct proc_view *v = &b->process->view;
@@ -264,18 +265,18 @@ static void put_output(struct block *b)
         else
             out_blanks(&b->cli->out, INDENT + b->labels + GAP);
         out_styled(&b->cli->out, STYLE_DIM, "| ");
-        put_wrapped(b, INDENT + b->labels + GAP + 2, STYLE_PLAIN, line);
+        run_why_put_wrapped(b, INDENT + b->labels + GAP + 2, STYLE_PLAIN, line);
     }
 }
 
-/* ---- its runs ---- */
+/* ---- runs ---- */
 
 static const char *date(struct block *b, int64_t when_s)
 {
     struct buf text = { 0 };
 
     duration_put_date(&text, when_s);
-    return keep(b, &text);
+    return run_why_keep(b, &text);
 }
 
 static void put_next_run(struct block *b)
@@ -285,9 +286,10 @@ static void put_next_run(struct block *b)
     if (next_s <= 0)
         return;
     put_fact(b, TEXT_FACT_NEXT_RUN,
-             next_s <= b->now_s ? text_get(b->cli->lang, TEXT_FACT_NOW)
-                                : fill(b, TEXT_FACT_AHEAD,
-                                       TEXT_ARGS(date(b, next_s), span(b, next_s - b->now_s))));
+             next_s <= b->now_s
+                 ? text_get(b->cli->lang, TEXT_FACT_NOW)
+                 : run_why_fill(b, TEXT_FACT_AHEAD,
+                                TEXT_ARGS(date(b, next_s), span(b, next_s - b->now_s))));
 }
 
 /* "succeeded", "failed, exit code 1", "the command did not end in time (...)" */
@@ -302,13 +304,13 @@ static const char *run_result(struct block *b, const struct proc_run *run)
     if (run->code == CODE_COMMAND && is_known)
         text = text_get(b->cli->lang, TEXT_FACT_RUN_BADLY);
     else if (run->code != CODE_OK)
-        text = fill(
+        text = run_why_fill(
             b, TEXT_FACT_RUN_FAILED,
             TEXT_ARGS(code_get((int)run->code)->text[b->cli->lang], cli_count(b->cli, run->code)));
     if (!is_known || (run->code == CODE_OK && !run->exit_code))
         return text;
     why_write_exit(&ended, b->cli->lang, &how);
-    return fill(b, TEXT_FACT_ENDED, TEXT_ARGS(text, keep(b, &how)));
+    return run_why_fill(b, TEXT_FACT_ENDED, TEXT_ARGS(text, run_why_keep(b, &how)));
 }
 
 static const char *last_line(const char *output)
@@ -318,7 +320,7 @@ static const char *last_line(const char *output)
     return line ? line + 1 : output;
 }
 
-/* When, how long, what came of it, and what it said last; newest first. */
+/* Start, duration, result and last output of each run; newest first. */
 static void put_runs(struct block *b)
 {
     const struct list *list = &b->process->view.cause.runs;
@@ -337,14 +339,15 @@ static void put_runs(struct block *b)
             put_label(b, TEXT_FACT_RUNS);
         else
             out_blanks(&b->cli->out, INDENT + b->labels + GAP);
-        put_wrapped(b, INDENT + b->labels + GAP, runs[i].code ? STYLE_BAD : STYLE_PLAIN,
-                    arena_printf(&b->cli->arena, "%s%*s%s  %s%s%s", date(b, runs[i].begun_s),
-                                 (int)(GAP + widest - width_text(took[i])), "", took[i],
-                                 run_result(b, &runs[i]), *said ? "  | " : "", said));
+        run_why_put_wrapped(b, INDENT + b->labels + GAP, runs[i].code ? STYLE_BAD : STYLE_PLAIN,
+                            arena_printf(&b->cli->arena, "%s%*s%s  %s%s%s",
+                                         date(b, runs[i].begun_s),
+                                         (int)(GAP + widest - width_text(took[i])), "", took[i],
+                                         run_result(b, &runs[i]), *said ? "  | " : "", said));
     }
 }
 
-/* ---- what was asked of it ---- */
+/* ---- operations ---- */
 
 static const char *operation_result(struct block *b, const struct explain_operation *o)
 {
@@ -354,12 +357,12 @@ static const char *operation_result(struct block *b, const struct explain_operat
         return text_get(b->cli->lang, TEXT_WAITING);
     if (o->code == CODE_OK)
         return text_get(b->cli->lang, TEXT_FACT_RUN_WELL);
-    return fill(b, TEXT_FACT_RUN_FAILED,
-                TEXT_ARGS(info->number == o->code ? info->text[b->cli->lang] : o->text,
-                          cli_count(b->cli, o->code)));
+    return run_why_fill(b, TEXT_FACT_RUN_FAILED,
+                        TEXT_ARGS(info->number == o->code ? info->text[b->cli->lang] : o->text,
+                                  cli_count(b->cli, o->code)));
 }
 
-/* With blanks behind it, so that what follows stands below each other. */
+/* Padded with blanks, so that the next column is aligned. */
 static const char *op_cell(const struct block *b, int64_t op)
 {
     const struct explain_operation *o = b->operations->items;
@@ -383,11 +386,11 @@ static void put_operations(struct block *b)
             put_label(b, TEXT_FACT_OPERATIONS);
         else
             out_blanks(&b->cli->out, INDENT + b->labels + GAP);
-        put_wrapped(b, INDENT + b->labels + GAP, STYLE_PLAIN,
-                    arena_printf(&b->cli->arena, "%s  %s  %s  %s  %s",
-                                 date(b, o[i].created_ms / 1000), op_cell(b, o[i].op),
-                                 operation_result(b, &o[i]), *o[i].user ? o[i].user : o[i].app,
-                                 o[i].task_id));
+        run_why_put_wrapped(b, INDENT + b->labels + GAP, STYLE_PLAIN,
+                            arena_printf(&b->cli->arena, "%s  %s  %s  %s  %s",
+                                         date(b, o[i].created_ms / 1000), op_cell(b, o[i].op),
+                                         operation_result(b, &o[i]),
+                                         *o[i].user ? o[i].user : o[i].app, o[i].task_id));
     }
 }
 
@@ -398,17 +401,17 @@ static bool is_well(const struct process_view *p)
     return p->online && !why_is_trouble(&p->view);
 }
 
-static void put_process(struct cli *cli, const struct explanation *e, int64_t now_s)
+static void run_why_put_process(struct cli *cli, const struct explanation *e, int64_t now_s)
 {
     const struct process_view *p = &e->process;
     struct block b = { cli, p, &e->operations, now_s, widest_label(cli->lang) };
     const char *host = views_host(&cli->arena, p->agent_id, p->cloud_id, p->ip);
     const char *name = arena_printf(&cli->arena, "%s/%s", p->view.space, p->view.name);
 
-    put_wrapped(&b, 0, STYLE_HEAD, fill(&b, TEXT_WHY_HEAD, TEXT_ARGS(name, host)));
+    run_why_put_wrapped(&b, 0, STYLE_HEAD, run_why_fill(&b, TEXT_WHY_HEAD, TEXT_ARGS(name, host)));
     put_label(&b, TEXT_FACT_SENTENCE);
-    put_wrapped(&b, INDENT + b.labels + GAP, is_well(p) ? STYLE_GOOD : STYLE_BAD,
-                views_why(&cli->arena, cli->lang, p, now_s));
+    run_why_put_wrapped(&b, INDENT + b.labels + GAP, is_well(p) ? STYLE_GOOD : STYLE_BAD,
+                        views_why(&cli->arena, cli->lang, p, now_s));
     put_state(&b);
     put_use(&b);
     put_care(&b);
@@ -422,17 +425,7 @@ static void put_process(struct cli *cli, const struct explanation *e, int64_t no
     put_operations(&b);
 }
 
-static int none(struct cli *cli)
-{
-    struct err ignored;
-
-    out_line(&cli->side, cli->local ? TEXT_LOCAL_UNKNOWN : TEXT_NONE_FITS,
-             TEXT_ARGS(cli->args.words[0]));
-    (void)out_flush(&cli->side, &ignored); /* the status says it too */
-    return CLI_SOME_FAILED;
-}
-
-/* The agent of this host knows what it runs, and not who asked for it. */
+/* The agent of this host knows its processes, but not the callers of their operations. */
 static int get_local(struct cli *cli, const struct process_ask *ask, struct list *ret,
                      struct err *err)
 {
@@ -466,7 +459,7 @@ static int get_all(struct cli *cli, const struct process_ask *ask, struct list *
     return cli_get_all(cli, "/v1/explain", query, &explain_page_shape, ret, err);
 }
 
-/* Without a server it is as `ps` has it. */
+/* Without a server the JSON is the same as that of `ps`. */
 static void put_json(struct cli *cli, const struct list *all)
 {
     const struct explanation *e = all->items;
@@ -480,7 +473,7 @@ static void put_json(struct cli *cli, const struct list *all)
         cli_json(cli, &explain_page_shape, &(struct explain_page){ *all, "" });
 }
 
-/* All as it should be, as far as anybody knows: then 0. */
+/* Exit status 0 if no process is known to be in a wrong state. */
 int run_why(struct cli *cli, struct err *err)
 {
     int64_t now_s = clock_wall_ms(cli->clock) / 1000;
@@ -502,10 +495,10 @@ int run_why(struct cli *cli, struct err *err)
     if (cli->settings.json)
         put_json(cli, &all);
     else if (!all.n)
-        return none(cli);
+        return names_unknown(cli, cli->args.words[0], err);
     for (size_t i = 0; i < all.n && !cli->settings.json; i++) {
         out_puts(&cli->out, i ? "\n" : "");
-        put_process(cli, &e[i], now_s);
+        run_why_put_process(cli, &e[i], now_s);
     }
     return well && all.n ? CLI_OK : CLI_SOME_FAILED;
 }

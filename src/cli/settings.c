@@ -5,8 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "base/mem.h"
+#include "base/io/file.h"
+#include "base/mem/mem.h"
 #include "model/app.h"
 #include "model/rules.h"
 
@@ -96,9 +96,9 @@ static bool is_setting(const char *entry)
     return !strncmp(entry, "HOLDFAST_CONFIG=", 16);
 }
 
-/* config_load() refuses what begins with our prefix and is no setting, and is right
- * for a daemon.  Here the environment is a person's, with HOLDFAST_SERVER_LISTEN and
- * others of the server's in it; so it gets what is ours alone. */
+/* config_load() refuses unknown variables with our prefix, which is right for a daemon.  Here
+ * the environment is a user's and may contain HOLDFAST_SERVER_LISTEN and other settings of the
+ * server; so config_load() only gets ours. */
 static char *const *our_env(char *const *env, struct arena *a)
 {
     size_t n = 0;
@@ -142,7 +142,7 @@ static int read_secret(const char *path, enum lang lang, struct arena *a, const 
     char *text;
 
     if (file_read_secret(path, FILE_MAX, &b, err))
-        return err_wrap(err, "--secret-file");
+        return err_wrap(err, "%s", "--secret-file");
     text = arena_memdup(a, buf_data(&b), b.len);
     file_wipe(&b);
     text[strcspn(text, "\r\n")] = '\0';
@@ -150,7 +150,7 @@ static int read_secret(const char *path, enum lang lang, struct arena *a, const 
     return is_secret(text) ? 0 : text_err(err, ERR_INVALID, lang, TEXT_BAD_SECRET, TEXT_ARGS(path));
 }
 
-/* Over the admin socket nobody is asked who he is. */
+/* The admin socket needs no credentials. */
 static int find_secret(struct cli_settings *s, char *const *env, enum lang lang, struct arena *a,
                        struct err *err)
 {
@@ -184,7 +184,7 @@ int settings_load(const struct args *args, char *const *env, enum lang lang, str
     if (config_load(&spec, args->n_settings, args->settings, our_env(env, a), a, ret, &loaded, err))
         return -1;
     if (args_has(args, OPTION_SERVER) && !args_has(args, OPTION_SOCKET))
-        ret->socket = ""; /* what is typed now wins over a socket that was set before */
+        ret->socket = ""; /* the option overrides a socket from the file or the environment */
     ret->secret = "";
     return args_has(args, OPTION_LOCAL) ? 0 : find_secret(ret, env, lang, a, err);
 }

@@ -31,7 +31,7 @@ void sse_again(struct sse *s)
     begin_event(s);
 }
 
-/* An empty line: the event is whole.  One without data only says where we are. */
+/* An empty line completes the event.  An event without data only sets the id. */
 static bool end_event(struct sse *s)
 {
     bool goes_on = true;
@@ -58,7 +58,7 @@ static void take_field(struct sse *s, const char *field, const char *value)
     }
 }
 
-/* "field: value"; one that begins with the colon is a comment. */
+/* "field: value"; a line that begins with a colon is a comment. */
 static bool take_line(struct sse *s)
 {
     char *line, *colon;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* sse.h - server-sent events out of the bytes of an answer, however they are cut. */
+/* sse.h - parses server-sent events from the bytes of an answer, however they are split. */
 #ifndef CLI_SSE_H
 #define CLI_SSE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/buf.h"
+#include "base/mem/buf.h"
 
 enum { SSE_ID_SIZE = 64, SSE_EVENT_MAX = 1 << 20 };
 
-/* `name` is "" for one without.  False ends the reading. */
+/* `name` is "" for an event without one.  Returns false to stop. */
 typedef bool sse_event_fn(void *arg, const char *name, const char *data);
 
 struct sse {
@@ -26,10 +26,10 @@ struct sse {
 void sse_init(struct sse *s, sse_event_fn *fn, void *arg);
 void sse_done(struct sse *s);
 
-/* A new connection: what was not whole is forgotten, but for the id. */
+/* For a new connection: forgets an incomplete event, but not the id. */
 void sse_again(struct sse *s);
 
-/* False: the function said so, or an event is larger than SSE_EVENT_MAX. */
+/* False: the function returned false, or an event is larger than SSE_EVENT_MAX. */
 bool sse_read(struct sse *s, const char *bytes, size_t n);
 
 #endif

@@ -3,12 +3,13 @@
 #include "cli/table.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
 #include "cli/width.h"
 
-enum { GAP = 2, LAST_MIN = 8, LAST_GOOD = 30, GONE = 0 /* the width of a column left out */ };
+enum { GAP = 2, LAST_MIN = 8, LAST_GOOD = 30, GONE = 0 /* width of a column that is left out */ };
 
 struct cell {
     const char *text;
@@ -71,7 +72,7 @@ static size_t width_before_last(const struct table *t, const size_t *widths)
     return before;
 }
 
-/* The last column has no blanks behind it, so that lines are not longer than seen. */
+/* The last column has no blanks behind it, so that lines end with their text. */
 static void put_cell(const struct table *t, size_t column, const struct cell *c,
                      const size_t *widths, struct arena *a, struct out *out)
 {
@@ -96,7 +97,7 @@ static void put_cell(const struct table *t, size_t column, const struct cell *c,
     out_puts(out, last ? "\n" : "  ");
 }
 
-/* The one to leave out next; n_columns: none. */
+/* The next column to leave out; n_columns: none. */
 static size_t next_to_go(const struct table *t, const size_t *widths)
 {
     size_t next = t->n_columns;
@@ -110,8 +111,8 @@ static size_t next_to_go(const struct table *t, const size_t *widths)
     return next;
 }
 
-/* The last column, which says why, gets what the others leave of the line; those that
- * matter least are left out for it. */
+/* The last column, which holds the explanation, gets the rest of the line; the least important
+ * columns are left out for it. */
 static void fit(const struct table *t, const struct out *out, size_t *widths)
 {
     size_t *last = &widths[t->n_columns - 1], want = *last < LAST_GOOD ? *last : LAST_GOOD;
@@ -125,7 +126,7 @@ static void fit(const struct table *t, const struct out *out, size_t *widths)
     }
     room = before < out->width ? out->width - before : 0;
     if (room < LAST_MIN)
-        room = LAST_MIN; /* the line is broken anyway, and now in one place */
+        room = LAST_MIN; /* the line is broken anyway; this way in one place only */
     if (room < *last)
         *last = room;
 }

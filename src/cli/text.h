@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* text.h - every word the command line says to people, in English and Chinese.
+/* text.h - all texts of the command line for people, in English and Chinese.
  *
- * A text may have places for others, {0} to {9}; by number, because the two
- * languages put them in different order.  What programs read (--json) does not
- * come from here. */
+ * A text may have placeholders {0} to {9}; they are numbered, because the two languages use them
+ * in different order.  Output for programs (--json) does not come from here. */
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
 
-#include "base/buf.h"
-#include "base/err.h"
+#include "base/mem/buf.h"
+#include "base/text/err.h"
 #include "model/code.h"
 
-/* One row a text: TEXT_NAME, English, Chinese. */
+/* One row per text: TEXT_NAME, English, Chinese. */
 enum text {
 #define TEXT(name, en, zh) TEXT_##name,
 #include "cli/text_rows.h"
@@ -24,10 +23,11 @@ enum { TEXT_ARGS_MAX = 10 };
 
 const char *text_get(enum lang lang, enum text id);
 
-/* Appends the text with its places filled; args end with NULL and may be NULL. */
+/* Appends the text with its placeholders filled; args are terminated by NULL and may be NULL.  An
+ * argument that is a message (base/text/msg.h) is put in the same language. */
 void text_put(struct buf *b, enum lang lang, enum text id, const char *const *args);
 
-/* An err of that text; returns -1. */
+/* Sets err to that text; returns -1. */
 int text_err(struct err *err, int code, enum lang lang, enum text id, const char *const *args);
 
 #endif

@@ -4,9 +4,12 @@
 
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
 #include "cli/refusal.h"
 #include "model/duration.h"
+#include "model/operation.h"
+#include "model/why_judge.h"
+#include "model/why_write.h"
 
 static const struct column process_columns[] = {
     { TEXT_HOST, false },
@@ -60,13 +63,14 @@ enum text views_status(int64_t status)
 
 enum text views_state(const struct process_view *p)
 {
-    const struct proc_view *v = &p->view;
-
-    if (p->unknown_since_s)
-        return TEXT_UNKNOWN;
-    if (v->cause.is_periodic && v->hosted && v->status != PROC_RUNNING)
-        return v->cause.doing == PROC_OP_START ? TEXT_RUNNING : TEXT_SCHEDULED;
-    return views_status(v->status);
+    switch (process_state_of(&p->view, p->unknown_since_s != 0)) {
+    case PROCESS_UNKNOWN: return TEXT_UNKNOWN;
+    case PROCESS_SCHEDULED: return TEXT_SCHEDULED;
+    case PROCESS_RUNNING: return TEXT_RUNNING;
+    case PROCESS_STOPPED: return TEXT_STOPPED;
+    case PROCESS_UNREGISTERED: break;
+    }
+    return TEXT_UNREGISTERED;
 }
 
 static enum style status_style(const struct process_view *p)
@@ -78,7 +82,7 @@ static enum style status_style(const struct process_view *p)
     return p->view.status == PROC_RUNNING ? STYLE_GOOD : STYLE_PLAIN;
 }
 
-/* By our own clock since its start, which goes on between two reports of the agent. */
+/* Counted with our clock since the start, because the agent reports only now and then. */
 static void add_uptime(struct table *t, enum lang lang, const struct process_view *p, int64_t now_s)
 {
     const struct proc_view *v = &p->view;
@@ -92,7 +96,7 @@ static void add_uptime(struct table *t, enum lang lang, const struct process_vie
     buf_free(&b);
 }
 
-/* A view that comes with a result has no sentence yet. */
+/* A process in a result has no sentence from the server. */
 const char *views_why(struct arena *a, enum lang lang, const struct process_view *p, int64_t now_s)
 {
     struct buf b = { 0 };
@@ -106,15 +110,23 @@ const char *views_why(struct arena *a, enum lang lang, const struct process_view
     return copy;
 }
 
-/* The columns both tables begin with. */
+/* During a start the process is wanted already; the agent records that when the start has
+ * succeeded. */
+const char *views_wanted(enum lang lang, const struct proc_view *v)
+{
+    if (operation_has_outcome(v->cause.doing, MAKES_RUN))
+        return text_get(lang, TEXT_RUNNING);
+    return v->wanted == PROC_UNREGISTERED ? "" : text_get(lang, views_status(v->wanted));
+}
+
+/* The first columns of both tables. */
 static void add_state(struct table *t, enum lang lang, const struct process_view *p)
 {
     const struct proc_view *v = &p->view;
 
     table_add(t, STYLE_PLAIN, views_host(&t->arena, p->agent_id, p->cloud_id, p->ip));
     table_add(t, STYLE_PLAIN, arena_printf(&t->arena, "%s/%s", v->space, v->name));
-    table_add(t, STYLE_PLAIN,
-              v->wanted == PROC_UNREGISTERED ? "" : text_get(lang, views_status(v->wanted)));
+    table_add(t, STYLE_PLAIN, views_wanted(lang, v));
     table_add_text(t, status_style(p), lang, views_state(p));
 }
 
@@ -151,7 +163,7 @@ void views_items_init(struct table *t)
     table_init(t, item_columns, ARRAY_LEN(item_columns));
 }
 
-/* One that is not known is called as the caller did: a key is HOST:NAMESPACE:NAME. */
+/* An unknown host is shown as the caller named it: a key is HOST:NAMESPACE:NAME. */
 const char *views_item_host(struct arena *a, const struct task_item_view *item)
 {
     const char *end = arena_printf(a, ":%s:%s", item->space, item->name), *host;
@@ -162,7 +174,7 @@ const char *views_item_host(struct arena *a, const struct task_item_view *item)
     if (n <= m || strcmp(item->key + n - m, end) != 0)
         return *item->agent_id ? item->agent_id : item->key;
     host = arena_memdup(a, item->key, n - m);
-    return strncmp(host, "0:", 2) ? host : host + 2; /* people leave cloud area 0 out */
+    return strncmp(host, "0:", 2) ? host : host + 2; /* cloud area 0 is not shown */
 }
 
 static void add_code(struct table *t, enum lang lang, const struct task_item_view *item)
@@ -174,12 +186,12 @@ static void add_code(struct table *t, enum lang lang, const struct task_item_vie
     else if (!item->code)
         table_add_text(t, STYLE_GOOD, lang, TEXT_DONE);
     else if (info->number != item->code)
-        table_add_number(t, item->code); /* of a newer server */
+        table_add_number(t, item->code); /* a code of a newer server */
     else
         table_add(t, STYLE_BAD, arena_printf(&t->arena, "%d %s", info->number, info->name));
 }
 
-/* As it was when the result was made. */
+/* The state at the time of the result. */
 static void put_done(struct buf *b, enum lang lang, const struct proc_view *v)
 {
     if (v->why && *v->why)
@@ -188,13 +200,24 @@ static void put_done(struct buf *b, enum lang lang, const struct proc_view *v)
         why_write(v, lang, v->report_s, b);
 }
 
-/* A text that the server has in English only is told with what its code means. */
-static void add_text(struct table *t, enum lang lang, const struct task_item_view *item)
+/* A success with additional information. */
+bool views_has_remark(const struct task_item_view *item)
+{
+    const char *const *success = code_get(CODE_OK)->text;
+
+    return item->done && !item->code && *item->text && strcmp(item->text, success[LANG_EN]) != 0 &&
+           strcmp(item->text, success[LANG_ZH]) != 0;
+}
+
+/* A text that exists only in English is prefixed with the meaning of its code. */
+static void views_add_text(struct table *t, enum lang lang, const struct task_item_view *item)
 {
     const char *known = code_get((int)item->code)->text[lang];
     struct buf b = { 0 };
 
-    if (!item->done || !item->code)
+    if (views_has_remark(item))
+        buf_puts(&b, item->text);
+    else if (!item->done || !item->code)
         put_done(&b, lang, &item->view);
     else if (!*item->text)
         buf_puts(&b, known);
@@ -211,5 +234,5 @@ void views_item_add(struct table *t, enum lang lang, const struct task_item_view
     table_add(t, STYLE_PLAIN, views_item_host(&t->arena, item));
     table_add(t, STYLE_PLAIN, arena_printf(&t->arena, "%s/%s", item->space, item->name));
     add_code(t, lang, item);
-    add_text(t, lang, item);
+    views_add_text(t, lang, item);
 }

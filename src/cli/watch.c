@@ -4,28 +4,29 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "cli/width.h"
 #include "model/duration.h"
 
-/* Often at first, for what is done at once; then seldom, and the seldomer the longer
- * an answer takes: 50,000 items are 20 MB. */
+/* The task is polled often at first, because most operations are quick; then less often, and
+ * less the longer an answer takes: 50,000 items are 20 MB. */
 enum { PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 1000, PAUSE_PER_LOOK = 4, LOOK_MIN_MS = 1000 };
 
-/* How long the server may be away. */
-enum { AWAY_MS = 30 * 1000 };
+/* How long the server may be unreachable. */
+enum { OFFLINE_MS = 30 * 1000 };
 
 struct state {
     struct cli *cli;
     struct watch *w;
-    int64_t start_ms, seen_ms; /* seen: the last good answer */
+    int64_t start_ms, seen_ms; /* seen: time of the last answer */
     int64_t pause_ms;
     bool has_task;
     sigset_t signals;
 };
 
-static int64_t now(const struct state *s)
+static int64_t watch_now(const struct state *s)
 {
     return clock_mono_ms(s->cli->clock);
 }
@@ -43,7 +44,7 @@ static int get_task(struct cli *cli, const char *task_id, int64_t timeout_ms, st
     return bad;
 }
 
-/* ---- the line ---- */
+/* ---- progress ---- */
 
 static void put_count(char to[24], int64_t n)
 {
@@ -63,7 +64,7 @@ static void draw(struct state *s, bool away)
     put_count(done, t->total - t->left);
     put_count(left, t->left);
     put_count(failed, t->failed);
-    duration_put(&time, s->cli->lang, (now(s) - s->start_ms) / 1000 * 1000);
+    duration_put(&time, s->cli->lang, (watch_now(s) - s->start_ms) / 1000 * 1000);
     if (away)
         text_put(&line, side->lang, TEXT_PROGRESS_AWAY, TEXT_ARGS(s->w->label, buf_text(&time)));
     else
@@ -73,7 +74,7 @@ static void draw(struct state *s, bool away)
     out_puts(side, "\r");
     out_puts(side, buf_text(&line));
     out_puts(side, "\033[K");
-    (void)out_flush(side, &ignored); /* a line that is not seen is no failure */
+    (void)out_flush(side, &ignored); /* a progress line that cannot be written is no failure */
     buf_free(&line);
     buf_free(&time);
 }
@@ -88,17 +89,17 @@ static void clear(struct state *s)
     (void)out_flush(&s->cli->side, &ignored); /* as above */
 }
 
-/* ---- the wait ---- */
+/* ---- waiting ---- */
 
 static int64_t left_ms(const struct state *s)
 {
-    int64_t left = s->w->timeout_ms - (now(s) - s->start_ms);
+    int64_t left = s->w->timeout_ms - (watch_now(s) - s->start_ms);
 
     return s->w->timeout_ms < 0 ? INT64_MAX : left > 0 ? left : 0;
 }
 
-/* Takes the place of what was seen before, if there is an answer. */
-static int look(struct state *s, struct err *err)
+/* Replaces the last known state, if there is an answer. */
+static int poll_task(struct state *s, struct err *err)
 {
     int64_t limit = left_ms(s);
     struct arena a = { 0 };
@@ -116,12 +117,12 @@ static int look(struct state *s, struct err *err)
     s->w->arena = a;
     s->w->task = task;
     s->has_task = true;
-    s->seen_ms = now(s);
+    s->seen_ms = watch_now(s);
     return 0;
 }
 
-/* The signal that came meanwhile, 0 if none did. */
-static int rest(const struct state *s, int64_t ms)
+/* Waits; returns the signal that arrived, 0 if none. */
+static int watch_wait_for_signal(const struct state *s, int64_t ms)
 {
     const struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
     int number;
@@ -156,21 +157,22 @@ static bool is_over(struct state *s, bool bad)
 static int wait_on(struct state *s, struct err *err)
 {
     for (;;) {
-        int64_t began = now(s);
+        int64_t began = watch_now(s);
         struct err trouble = { 0 };
-        bool bad = look(s, &trouble);
+        bool bad = poll_task(s, &trouble);
 
         if (is_over(s, bad))
             return 0;
-        s->w->signal = rest(s, 0);
+        s->w->signal = watch_wait_for_signal(s, 0);
         if (!s->w->signal && bad &&
-            (trouble.code != ERR_UNAVAILABLE || !s->has_task || now(s) - s->seen_ms > AWAY_MS)) {
+            (trouble.code != ERR_UNAVAILABLE || !s->has_task ||
+             watch_now(s) - s->seen_ms > OFFLINE_MS)) {
             *err = trouble;
             return -1;
         }
         draw(s, bad);
         if (!s->w->signal)
-            s->w->signal = rest(s, next_pause(s, now(s) - began));
+            s->w->signal = watch_wait_for_signal(s, next_pause(s, watch_now(s) - began));
         if (s->w->signal) {
             s->w->end = WATCH_SIGNAL;
             return 0;
@@ -184,7 +186,7 @@ int watch_task(struct cli *cli, struct watch *w, struct err *err)
     sigset_t old;
     int bad;
 
-    s.start_ms = s.seen_ms = now(&s);
+    s.start_ms = s.seen_ms = watch_now(&s);
     sigemptyset(&s.signals);
     sigaddset(&s.signals, SIGINT);
     sigaddset(&s.signals, SIGTERM);
@@ -192,7 +194,7 @@ int watch_task(struct cli *cli, struct watch *w, struct err *err)
     bad = wait_on(&s, err);
     clear(&s);
     sigprocmask(SIG_SETMASK, &old, NULL);
-    w->elapsed_ms = now(&s) - s.start_ms;
+    w->elapsed_ms = watch_now(&s) - s.start_ms;
     if (bad)
         arena_free(&w->arena);
     return bad;

@@ -6,14 +6,14 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "base/utf8.h"
+#include "base/mem/mem.h"
+#include "base/text/utf8.h"
 
 struct range {
     uint32_t first, last;
 };
 
-/* Unicode 15: East Asian wide and full width, and emoji shown as pictures. */
+/* Unicode 15: East Asian wide and full width, and emoji with picture presentation. */
 static const struct range wide[] = {
     { 0x1100, 0x115F },   { 0x231A, 0x231B },   { 0x2329, 0x232A },   { 0x23E9, 0x23EC },
     { 0x2614, 0x2615 },   { 0x26A1, 0x26A1 },   { 0x2705, 0x2705 },   { 0x274C, 0x274C },
@@ -31,8 +31,8 @@ static const struct range none[] = {
     { 0x3099, 0x309A }, { 0xFE00, 0xFE0F }, { 0xFE20, 0xFE2F }, { 0xE0100, 0xE01EF },
 };
 
-/* Of them a log line of somebody's program may have some, a table none: controls,
- * and what changes the direction of writing. */
+/* Control characters, and characters that change the direction of writing.  Output of a program
+ * may contain them, a table must not. */
 static const struct range unfit[] = {
     { 0x00, 0x1F },     { 0x7F, 0x9F },     { 0x061C, 0x061C }, { 0x200E, 0x200F },
     { 0x2028, 0x202E }, { 0x2060, 0x206F }, { 0xFEFF, 0xFEFF },
@@ -47,8 +47,8 @@ static bool is_in(const struct range *ranges, size_t n, uint32_t c)
     return false;
 }
 
-/* The character at p and its bytes; one byte where none begins. */
-static size_t take(const char *p, uint32_t *ret)
+/* The character at p and its bytes; one byte if it is not valid. */
+static size_t width_take(const char *p, uint32_t *ret)
 {
     static const unsigned char lead_bits[] = { 0, 0x7F, 0x1F, 0x0F, 0x07 };
     size_t n = utf8_char(p, strlen(p));
@@ -72,7 +72,7 @@ size_t width_text(const char *text)
     uint32_t c;
 
     while (*text) {
-        text += take(text, &c);
+        text += width_take(text, &c);
         columns += width_char(c);
     }
     return columns;
@@ -84,7 +84,7 @@ size_t width_cut(const char *text, size_t columns)
     uint32_t c;
 
     while (text[at]) {
-        n = take(text + at, &c);
+        n = width_take(text + at, &c);
         if (width_char(c) > columns)
             break;
         columns -= width_char(c);
@@ -93,7 +93,7 @@ size_t width_cut(const char *text, size_t columns)
     return at;
 }
 
-/* Of Chinese: a line does not begin with the one kind, nor end with the other. */
+/* Chinese punctuation: a line does not begin with one kind, nor end with the other. */
 static bool is_closing(uint32_t c)
 {
     static const struct range closing[] = {
@@ -126,14 +126,14 @@ size_t width_line(const char *text, size_t columns)
     if (!text[fits])
         return fits;
     while (at <= fits) {
-        size_t n = take(text + at, &c);
+        size_t n = width_take(text + at, &c);
 
         if (at && before != ' ' && may_end_between(before, c))
             end = at;
         before = c;
         at += n;
     }
-    return end ? end : fits ? fits : take(text, &c);
+    return end ? end : fits ? fits : width_take(text, &c);
 }
 
 const char *width_clean(struct arena *a, const char *text)
@@ -142,7 +142,7 @@ const char *width_clean(struct arena *a, const char *text)
     uint32_t c;
 
     while (*text) {
-        size_t n = take(text, &c);
+        size_t n = width_take(text, &c);
 
         if (*text == '\n' || *text == '\t' || *text == '\r') {
             *to++ = ' ';
@@ -163,7 +163,7 @@ void width_show(struct buf *to, const char *text)
     uint32_t c;
 
     while (*text) {
-        size_t n = take(text, &c);
+        size_t n = width_take(text, &c);
 
         if (!utf8_char(text, n))
             buf_printf(to, "\\x%02X", (unsigned char)*text);

@@ -1,33 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* width.h - how much room a text takes on a terminal: CJK characters two columns,
- * marks that combine with the one before none.
+/* width.h - display width of text on a terminal: CJK characters take two columns, combining
+ * marks none.
  *
- * A table of our own, not wcwidth(): that knows only what the locale knows, and in
- * the C locale of a container that is ASCII. */
+ * Has a table of its own instead of wcwidth(), which depends on the locale: in the C locale of a
+ * container it only knows ASCII. */
 #ifndef CLI_WIDTH_H
 #define CLI_WIDTH_H
 
 #include <stddef.h>
 
-#include "base/arena.h"
-#include "base/buf.h"
+#include "base/mem/arena.h"
+#include "base/mem/buf.h"
 
-size_t width_text(const char *text); /* columns; the text is as width_clean() gives it */
+size_t width_text(const char *text); /* columns; the text must be clean (width_clean()) */
 
-/* How many of its bytes fit; never a part of a character. */
+/* How many of its bytes fit; never cuts a character. */
 size_t width_cut(const char *text, size_t columns);
 
-/* How many of its bytes make a line: up to the last place that fits where a line may end, a
- * blank or beside a CJK character, or as much as fits; at least one character. */
+/* Length in bytes of the first line of a wrapped text: up to the last break that fits (a blank,
+ * or beside a CJK character), or as much as fits; at least one character. */
 size_t width_line(const char *text, size_t columns);
 
-/* The text on one line and without what would move the cursor or turn the writing
- * round: line ends and tabs become blanks, other such characters and bytes that are
- * not UTF-8 question marks. */
+/* The text on one line and without characters that move the cursor or change the direction of
+ * writing: line ends and tabs become blanks, other such characters and bytes that are not UTF-8
+ * become question marks. */
 const char *width_clean(struct arena *a, const char *text);
 
-/* Adds the text as it is but for such characters, which are written out: \x1B, \u202E.
- * Line ends and tabs stay. */
+/* Appends the text with such characters escaped: \x1B, \u202E.  Line ends and tabs stay. */
 void width_show(struct buf *to, const char *text);
 
 #endif

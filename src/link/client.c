@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* client.c - see client.h.
  *
- * An attempt goes through the states in their order, and falls back to WAITING from
- * any of them; the table `states` says who is called in which.  One timer is enough,
- * because each state waits for one thing.  Whatever calls the owner does so last, for
- * the client may be gone after it. */
+ * An attempt passes through the states in their order and falls back to WAITING from any of them.
+ * The table `states` says which function handles the timer and a message in each state.  One timer
+ * is enough because each state waits for one thing.  A function that calls the owner does so last,
+ * because the owner may free the client. */
 #include "link/client.h"
 
 #include <errno.h>
@@ -13,27 +13,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "base/sys.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
 #include "link/identity.h"
 #include "link/lookup.h"
-#include "link/rota.h"
+#include "link/server_list.h"
 #include "link/token.h"
-#include "wire/ca.h"
+#include "wire/tls/ca.h"
 
 enum {
-    ANSWER_MS = 10 * 1000, /* for a look-up, a hello, a join; connecting has its own as long */
-    RENEW_AGAIN_MS = 3600 * 1000, /* if it was not answered, or refused */
+    ANSWER_MS =
+        10 *
+        1000, /* limit of a look-up, a hello and a join; conn.c has the same limit for connecting */
+    RENEW_AGAIN_MS = 3600 * 1000, /* after a renewal that was refused or not answered */
     PING_MIN_MS = 100,
     PING_MAX_MS = 10 * 60 * 1000,
     PINGS_MISSED = 3,
     CODE_MAX = 65535,
-    SYNS_AGAIN = 3, /* who is gone is given up after 15 s; who lets us stand in line has answered */
+    SYNS_AGAIN = 3, /* SYN retries: a dead host is given up after 15 s; a host with a full accept
+                       queue has answered */
 };
 
 enum state {
-    WAITING, /* for the next attempt */
-    LOOKING, /* for the server's address */
+    WAITING, /* until the next attempt */
+    LOOKING, /* looking up the server's address */
     CONNECTING,
     JOINING,  /* join is sent */
     GREETING, /* hello is sent */
@@ -45,22 +48,23 @@ struct client {
     struct loop *loop;
     struct client_owner owner;
     void *arg;
-    struct rota rota;
+    struct server_list server_list;
     char *ip, *asked_id;
     bool has_token;
     struct token token;
 
     struct identity *identity;
-    struct tls *tls; /* NULL: to be made from the identity */
+    struct tls *tls; /* NULL: not made from the identity yet */
     struct lookup *lookup;
     struct conn *conn;
-    bool joins;                       /* what this attempt is for */
-    char local_ip[ADDRESS_TEXT_SIZE]; /* of our end of the connection */
+    bool joins;                       /* this attempt is for a join, not for a session */
+    char local_ip[ADDRESS_TEXT_SIZE]; /* of our end of the connection; "": a unix socket */
     enum state state;
     struct timer timer;
-    int64_t silence_ms; /* UP: how long the server may be silent */
-    int64_t renew_ms;   /* not asked before this */
-    struct err said;    /* the last message was this error; code 0: it was not one */
+    int64_t silence_ms;    /* in state UP: how long the server may be silent */
+    int64_t renew_ms;      /* earliest time of the next renewal */
+    bool is_unwanted;      /* the last attempt ended with a permanent refusal */
+    struct err last_error; /* error that the last message carried; code 0: it was no error */
 };
 
 static int64_t wall_ms(const struct client *c)
@@ -75,41 +79,42 @@ static void hang_up(struct client *c)
     lookup_free(c->lookup);
     c->lookup = NULL;
     if (c->conn) {
-        conn_end(c->conn); /* the goodbye, as far as the socket takes it */
+        conn_end(c->conn); /* sends the goodbye as far as the socket accepts it */
         conn_free(c->conn);
     }
     c->conn = NULL;
 }
 
-/* Ends what there is.  A server that a session was lost to is tried again first, for it
- * knows us; one that gave none is not. */
-static void fall_back(struct client *c, const struct err *why, int64_t again_ms)
+static void end_attempt(struct client *c, const struct err *why, int64_t again_ms)
+{
+    hang_up(c);
+    c->state = WAITING;
+    timer_set(c->loop, &c->timer, again_ms);
+    c->owner.on_down(c->arg, why, again_ms);
+}
+
+/* Ends the attempt or session.  After a lost session the same server is tried first, because it
+ * knows this agent; after a failed attempt the next server is. */
+static void fail_attempt(struct client *c, const struct err *why)
 {
     struct err err = *why;
 
-    err_wrap(&err, "server %s", rota_server(&c->rota));
-    hang_up(c);
+    err_wrap(&err, "server %s", server_list_server(&c->server_list));
     if (c->state != UP)
-        rota_next(&c->rota);
-    c->state = WAITING;
-    timer_set(c->loop, &c->timer, again_ms);
-    c->owner.on_down(c->arg, &err, again_ms);
+        server_list_next(&c->server_list, loop_now_ms(c->loop));
+    c->is_unwanted = false;
+    end_attempt(c, &err, server_list_fail(&c->server_list));
 }
 
-static void fail(struct client *c, const struct err *why)
-{
-    fall_back(c, why, rota_fail(&c->rota));
-}
-
-static void fail_text(struct client *c, int code, const char *text)
+static void fail_attempt_text(struct client *c, int code, const char *text)
 {
     struct err err = { 0 };
 
     err_set(&err, code, "%s", text);
-    fail(c, &err);
+    fail_attempt(c, &err);
 }
 
-/* The server's words as an error of ours. */
+/* Turns the server's error message into a struct err. */
 static void read_error(const struct message_error *e, struct err *ret)
 {
     int code = e->code > 0 && e->code <= CODE_MAX ? (int)e->code : ERR_DENIED;
@@ -117,48 +122,66 @@ static void read_error(const struct message_error *e, struct err *ret)
     err_set(ret, code, "refused: %s", e->text);
 }
 
-/* "Never" is what a server with a wrong clock, or one that was not yet upgraded, says to its
- * whole fleet; so it is asked again, but seldom. */
-static void refused(struct client *c, const struct message_error *e)
+/* A server with a wrong clock, or an old version, tells its whole fleet "never".  So the agent asks
+ * again, but rarely. */
+static int64_t refusal_wait_ms(const struct client *c, const struct message_error *e)
 {
+    if (e->retry_ms > 0)
+        return e->retry_ms;
+    return c->state == JOINING ? CLIENT_UNJOINED_MS : CLIENT_UNWANTED_MS;
+}
+
+/* A server that ends a session with a retry time is shutting down, with all its agents; the wait
+ * keeps them from moving to another server all at once.  What one server refuses to this agent
+ * alone, another server may accept. */
+static void on_refused(struct client *c, const struct message_error *e)
+{
+    int64_t now_ms = loop_now_ms(c->loop);
+    bool is_going = c->state == UP && e->retry_ms > 0;
     struct err err = { 0 };
 
     read_error(e, &err);
-    if (c->state == UP && e->retry_ms > 0)
-        rota_next(&c->rota); /* it is going; another may be there */
-    if (e->retry_ms == 0)
-        fail(c, &err);
-    else
-        fall_back(c, &err, rota_told(e->retry_ms < 0 ? CLIENT_UNWANTED_MS : e->retry_ms));
+    if (e->retry_ms == 0) {
+        fail_attempt(c, &err);
+        return;
+    }
+    err_wrap(&err, "server %s", server_list_server(&c->server_list));
+    c->is_unwanted = e->retry_ms < 0;
+    if (is_going) {
+        server_list_next(&c->server_list, now_ms);
+        end_attempt(c, &err, server_list_wait_ms(e->retry_ms));
+        return;
+    }
+    end_attempt(c, &err, server_list_refused(&c->server_list, refusal_wait_ms(c, e), now_ms));
 }
 
-static void unexpected(struct client *c, unsigned type)
+static void on_unexpected(struct client *c, unsigned type)
 {
     struct err err = { 0 };
 
     err_set(&err, ERR_CONFLICT, "it said %s, which is no answer here", message_name(type));
-    fail(c, &err);
+    fail_attempt(c, &err);
 }
 
-static void unanswered(struct client *c)
+static void on_no_answer(struct client *c)
 {
-    fail_text(c, ERR_TIMEOUT,
-              c->state == LOOKING   ? "its name was not found within 10 s"
-              : c->state == JOINING ? "the join was not answered within 10 s"
-                                    : "the hello was not answered within 10 s");
+    fail_attempt_text(c, ERR_TIMEOUT,
+                      c->state == LOOKING   ? MSG("its name was not found within 10 s")
+                      : c->state == JOINING ? MSG("the join was not answered within 10 s")
+                                            : MSG("the hello was not answered within 10 s"));
 }
 
 /* ---- the way up ---- */
 
-/* Without a certificate there is only the token; with one that is over it is the last
- * chance. */
+/* Without a certificate the token is the only credential; with an expired one it is the last
+ * resort. */
 static bool must_join(const struct client *c)
 {
     return !identity_has_cert(c->identity) ||
            (c->has_token && identity_is_over(c->identity, wall_ms(c)));
 }
 
-static void fill_hello(struct client *c, struct message_hello *hello)
+static void client_fill_hello(struct client *c, struct message_hello *hello)
 {
     shape_defaults(&message_hello_shape, hello);
     hello->agent_ms = clock_mono_ms(loop_clock(c->loop));
@@ -174,7 +197,7 @@ static void send_join(struct client *c)
     struct buf request = { 0 };
     struct message_hello hello;
 
-    fill_hello(c, &hello);
+    client_fill_hello(c, &hello);
     identity_request(c->identity, &request);
     const struct message_join join = {
         .version_min = LINK_VERSION,
@@ -190,7 +213,7 @@ static void send_join(struct client *c)
     buf_free(&request);
 }
 
-static void on_ready(void *arg)
+static void client_on_ready(void *arg)
 {
     struct client *c = arg;
     struct message_hello hello;
@@ -202,37 +225,37 @@ static void on_ready(void *arg)
         return;
     }
     c->state = GREETING;
-    fill_hello(c, &hello);
+    client_fill_hello(c, &hello);
     conn_send(c->conn, MESSAGE_HELLO, &message_hello_shape, &hello);
 }
 
-/* Now that there is something to connect with, it is done in the next turn; this
- * connection ends there, where its goodbye can be said. */
-static void on_joined(struct client *c, const struct message_joined *joined)
+/* The session is opened in the next turn of the loop; the join's connection ends there, where its
+ * goodbye can be sent. */
+static void client_on_joined(struct client *c, const struct message_joined *joined)
 {
     struct err err = { 0 };
 
     if (identity_take(c->identity, joined, c->token.ca, &err)) {
-        fail(c, &err);
+        fail_attempt(c, &err);
         return;
     }
     tls_free(c->tls);
     c->tls = NULL;
-    rota_forgive(&c->rota);
+    server_list_forgive(&c->server_list);
     c->state = WAITING;
     timer_set(c->loop, &c->timer, 0);
     if (c->owner.on_joined)
         c->owner.on_joined(c->arg, identity_agent_id(c->identity));
 }
 
-static void answer_to_join(struct client *c, unsigned type, const void *message)
+static void on_join_answer(struct client *c, unsigned type, const void *message)
 {
     if (type == MESSAGE_JOINED)
-        on_joined(c, message);
+        client_on_joined(c, message);
     else if (type == MESSAGE_ERROR)
-        refused(c, message);
+        on_refused(c, message);
     else
-        unexpected(c, type);
+        on_unexpected(c, type);
 }
 
 /* ---- up ---- */
@@ -256,30 +279,32 @@ static void on_welcome(struct client *c, const struct message_welcome *w)
     int64_t ping_ms = w->ping_ms;
 
     if (w->version != LINK_VERSION) {
-        fail_text(c, ERR_CONFLICT, "it speaks a version of the protocol that was not offered");
+        fail_attempt_text(c, ERR_CONFLICT,
+                          MSG("it speaks a version of the protocol that was not offered"));
         return;
     }
     ping_ms = ping_ms < PING_MIN_MS ? PING_MIN_MS : ping_ms;
     ping_ms = ping_ms > PING_MAX_MS ? PING_MAX_MS : ping_ms;
     c->silence_ms = PINGS_MISSED * ping_ms;
+    c->is_unwanted = false;
     c->state = UP;
     timer_set(c->loop, &c->timer, c->silence_ms);
     renew_if_due(c);
     c->owner.on_up(c->arg, w);
 }
 
-static void answer_to_hello(struct client *c, unsigned type, const void *message)
+static void on_hello_answer(struct client *c, unsigned type, const void *message)
 {
     if (type == MESSAGE_WELCOME)
         on_welcome(c, message);
     else if (type == MESSAGE_ERROR)
-        refused(c, message);
+        on_refused(c, message);
     else
-        unexpected(c, type);
+        on_unexpected(c, type);
 }
 
-/* The old certificate is good for a while yet, so a bad answer ends nothing: it is
- * asked for again later. */
+/* The old certificate is valid for some time yet, so a bad answer ends nothing: the renewal is
+ * tried again later. */
 static void on_renewed(struct client *c, const struct message_joined *joined)
 {
     struct err err = { 0 };
@@ -288,33 +313,33 @@ static void on_renewed(struct client *c, const struct message_joined *joined)
         conn_refuse(c->conn, MESSAGE_JOINED, err.code, 0, err.text);
         return;
     }
-    tls_free(c->tls); /* the open connection keeps it as long as it needs it */
+    tls_free(c->tls); /* the open connection holds a reference of its own */
     c->tls = NULL;
 }
 
-/* About the session as a whole, or about one message in it? */
+/* Tells errors about the session as a whole from errors about one message. */
 static bool is_about_session(const struct message_error *e)
 {
     return e->type == 0 || e->type == MESSAGE_HELLO;
 }
 
-static void session_message(struct client *c, unsigned type, const void *message)
+static void on_session_message(struct client *c, unsigned type, const void *message)
 {
-    c->said.code = 0;
+    c->last_error.code = 0;
     if (type == MESSAGE_JOINED) {
         on_renewed(c, message);
         return;
     }
     if (type == MESSAGE_PING) {
-        rota_forgive(&c->rota);
+        server_list_forgive(&c->server_list);
         renew_if_due(c);
     }
     if (type == MESSAGE_ERROR && is_about_session(message)) {
-        refused(c, message);
+        on_refused(c, message);
         return;
     }
     if (type == MESSAGE_ERROR)
-        read_error(message, &c->said);
+        read_error(message, &c->last_error);
     c->owner.on_message(c->arg, type, message);
 }
 
@@ -328,23 +353,23 @@ static void check_silence(struct client *c)
         return;
     }
     err_set(&err, ERR_TIMEOUT, "silent for %lld ms", (long long)c->silence_ms);
-    fail(c, &err);
+    fail_attempt(c, &err);
 }
 
 /* ---- connecting ---- */
 
-static void on_message(void *arg, unsigned type, const void *message);
-static void on_end(void *arg, const struct err *why);
+static void client_on_message(void *arg, unsigned type, const void *message);
+static void client_on_end(void *arg, const struct err *why);
 
 static const struct conn_owner conn_owner = {
-    .on_ready = on_ready,
-    .on_message = on_message,
-    .on_end = on_end,
+    .on_ready = client_on_ready,
+    .on_message = client_on_message,
+    .on_end = client_on_end,
 };
 
-/* The pinned one is for joining alone: it believes the server, and nothing is known yet
- * that the server could believe. */
-static int make_tls(struct client *c, struct err *err)
+/* The pinned context is for joining only: the agent verifies the server by the token's CA digest,
+ * and has no certificate yet that it could present. */
+static int client_make_tls(struct client *c, struct err *err)
 {
     const struct tls_config pinned = { .ca_pin = c->token.ca, .only_1_3 = true };
 
@@ -357,8 +382,8 @@ static int make_tls(struct client *c, struct err *err)
     return c->tls ? 0 : identity_tls(c->identity, &c->tls, err);
 }
 
-/* Known as soon as connecting has begun.  What has none (a unix socket) leaves the
- * server to see where we come from. */
+/* The address is known as soon as connect() has started.  A unix socket has none; then the server
+ * uses the address that the connection comes from. */
 static void find_local_ip(struct client *c, int fd)
 {
     struct address a = { .len = sizeof(a.u) };
@@ -368,13 +393,14 @@ static void find_local_ip(struct client *c, int fd)
         address_print_host(&a, c->local_ip);
 }
 
-static int open_socket(const struct address *to, int *ret_fd, struct err *err)
+static int client_open_socket(const struct address *to, int *ret_fd, struct err *err)
 {
     int fd = sys_socket(to->u.any.sa_family, SOCK_STREAM, 0);
 
     if (fd < 0)
         return err_sys(err, "socket");
-    (void)sys_setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, SYNS_AGAIN); /* a unix socket has none */
+    (void)sys_setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT,
+                         SYNS_AGAIN); /* fails for a unix socket, which has no SYN */
     if (sys_connect(fd, &to->u.any, to->len) && errno != EINPROGRESS) {
         err_sys(err, "connect");
         sys_close(fd);
@@ -388,64 +414,67 @@ static int dial(struct client *c, const struct address *to, struct err *err)
 {
     int fd = -1;
 
-    if (make_tls(c, err) || open_socket(to, &fd, err))
+    if (client_make_tls(c, err) || client_open_socket(to, &fd, err))
         return -1;
     find_local_ip(c, fd);
     if (conn_new(c->loop, fd, c->tls, CA_SERVER_NAME, &conn_owner, c, &c->conn, err)) {
         sys_close(fd);
         return -1;
     }
-    c->said.code = 0;
+    c->last_error.code = 0;
     c->state = CONNECTING;
-    timer_stop(c->loop, &c->timer); /* the conn has its own */
+    timer_stop(c->loop, &c->timer); /* conn.c has a timer of its own */
     return 0;
 }
 
-static void on_found(void *arg, const struct address *found, size_t n, const struct err *why)
+static void client_on_found(void *arg, const struct address *found, size_t n, const struct err *why)
 {
     struct client *c = arg;
     struct err err = { 0 };
 
     if (why) {
-        fail(c, why);
+        fail_attempt(c, why);
         return;
     }
-    if (dial(c, &found[rota_place(&c->rota, n)], &err)) {
-        fail(c, &err);
+    if (dial(c, &found[server_list_place(&c->server_list, n)], &err)) {
+        fail_attempt(c, &err);
         return;
     }
     lookup_free(c->lookup);
     c->lookup = NULL;
 }
 
-static void attempt(struct client *c)
+static void start_attempt(struct client *c)
 {
     struct err err = { 0 };
 
-    hang_up(c); /* the join's, if it has just ended */
+    hang_up(c); /* ends the join's connection, if there is one */
+    if (must_join(c) && c->owner.before_join)
+        c->owner.before_join(c->arg);
     c->state = LOOKING;
     timer_set(c->loop, &c->timer, ANSWER_MS);
-    if (lookup_new(c->loop, rota_server(&c->rota), on_found, c, &c->lookup, &err))
-        fail(c, &err);
+    if (lookup_new(c->loop, server_list_server(&c->server_list), client_on_found, c, &c->lookup,
+                   &err))
+        fail_attempt(c, &err);
 }
 
-/* ---- what the loop tells ---- */
+/* ---- called by the loop ---- */
 
 static const struct {
     void (*timer)(struct client *c);
     void (*message)(struct client *c, unsigned type, const void *message);
 } states[STATES] = {
     /* clang-format off */
-    [WAITING]    = { attempt,       NULL },
-    [LOOKING]    = { unanswered,    NULL },
+    [WAITING]    = { start_attempt, NULL },
+    [LOOKING]    = { on_no_answer,  NULL },
     [CONNECTING] = { NULL,          NULL },
-    [JOINING]    = { unanswered,    answer_to_join },
-    [GREETING]   = { unanswered,    answer_to_hello },
-    [UP]         = { check_silence, session_message },
+    [JOINING]    = { on_no_answer,  on_join_answer },
+    [GREETING]   = { on_no_answer,  on_hello_answer },
+    [UP]         = { check_silence, on_session_message },
     /* clang-format on */
 };
 
-static void on_timer(void *arg)
+static void client_on_timer(void *arg)
 {
     struct client *c = arg;
 
@@ -453,7 +482,7 @@ static void on_timer(void *arg)
         states[c->state].timer(c);
 }
 
-static void on_message(void *arg, unsigned type, const void *message)
+static void client_on_message(void *arg, unsigned type, const void *message)
 {
     struct client *c = arg;
 
@@ -461,25 +490,25 @@ static void on_message(void *arg, unsigned type, const void *message)
         states[c->state].message(c, type, message);
 }
 
-/* A server that says what is wrong and then ends has said why it ended. */
-static void on_end(void *arg, const struct err *why)
+/* An error message right before the end of the connection is the reason for the end. */
+static void client_on_end(void *arg, const struct err *why)
 {
     struct client *c = arg;
 
     if (c->state == WAITING)
-        hang_up(c); /* the join's */
-    else if (c->said.code)
-        fail(c, &c->said);
+        hang_up(c); /* the join's connection */
+    else if (c->last_error.code)
+        fail_attempt(c, &c->last_error);
     else if (why)
-        fail(c, why);
+        fail_attempt(c, why);
     else
-        fail_text(c, ERR_UNAVAILABLE, "it has ended the connection");
+        fail_attempt_text(c, ERR_UNAVAILABLE, MSG("it has ended the connection"));
 }
 
 /* ---- settings ---- */
 
-/* One that is not needed may be spoilt, or for another server by now. */
-static int read_token(struct client *c, const char *text, struct err *err)
+/* A token that is not needed may be invalid, or belong to another server by now. */
+static int client_read_token(struct client *c, const char *text, struct err *err)
 {
     struct err why = { 0 };
 
@@ -502,9 +531,10 @@ int client_new(struct loop *loop, const struct client_settings *s, const struct 
     *c = (struct client){ .loop = loop, .owner = *owner, .arg = arg };
     c->ip = xstrdup(s->ip ? s->ip : "");
     c->asked_id = xstrdup(s->agent_id ? s->agent_id : "");
-    timer_init(&c->timer, on_timer, c);
-    if (rota_init(&c->rota, s->servers, err) || identity_open(s->dir, &c->identity, err) ||
-        read_token(c, s->token ? s->token : "", err)) {
+    timer_init(&c->timer, client_on_timer, c);
+    if (server_list_init(&c->server_list, s->servers, err) ||
+        identity_open(s->dir, &c->identity, err) ||
+        client_read_token(c, s->token ? s->token : "", err)) {
         client_free(c);
         return -1;
     }
@@ -513,19 +543,21 @@ int client_new(struct loop *loop, const struct client_settings *s, const struct 
     return 0;
 }
 
-/* Who was told to wait was told so by a server that need not be among them any more. */
+/* A wait that a server asked for is dropped too, because that server may no longer be in the list.
+ */
 int client_set_servers(struct client *c, const char *const *servers, struct err *err)
 {
     struct err why = { 0 };
     bool is_there;
 
-    err_set(&why, ERR_UNAVAILABLE, "server %s is no longer in the settings", rota_server(&c->rota));
-    if (rota_set(&c->rota, servers, &is_there, err))
+    err_set(&why, ERR_UNAVAILABLE, "server %s is no longer in the settings",
+            server_list_server(&c->server_list));
+    if (server_list_set(&c->server_list, servers, &is_there, err))
         return -1;
     if (is_there)
         return 0;
     hang_up(c);
-    rota_forgive(&c->rota);
+    server_list_forgive(&c->server_list);
     c->state = WAITING;
     timer_set(c->loop, &c->timer, 0);
     c->owner.on_down(c->arg, &why, 0);
@@ -540,7 +572,7 @@ void client_free(struct client *c)
     timer_stop(c->loop, &c->timer);
     tls_free(c->tls);
     identity_free(c->identity);
-    rota_done(&c->rota);
+    server_list_done(&c->server_list);
     free(c->ip);
     free(c->asked_id);
     explicit_bzero(&c->token, sizeof(c->token));
@@ -557,6 +589,22 @@ bool client_is_up(const struct client *c)
     return c->state == UP;
 }
 
+bool client_is_unwanted(const struct client *c)
+{
+    return c->is_unwanted;
+}
+
+int client_set_token(struct client *c, const char *token, struct err *err)
+{
+    struct token read;
+
+    if (token_read(token, &read, err))
+        return -1;
+    c->token = read;
+    c->has_token = true;
+    return 0;
+}
+
 void client_send(struct client *c, unsigned type, const struct shape *s, const void *message)
 {
     if (c->state == UP)
@@ -566,7 +614,7 @@ void client_send(struct client *c, unsigned type, const struct shape *s, const v
 void client_drop(struct client *c)
 {
     if (c->state == UP)
-        fail_text(c, ERR_UNAVAILABLE, "the session was dropped on purpose");
+        fail_attempt_text(c, ERR_UNAVAILABLE, MSG("the session was dropped on purpose"));
 }
 
 void client_pause(struct client *c)

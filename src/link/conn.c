@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* conn.c - see conn.h.
  *
- * The stream below keeps its promises about callbacks, so there is little to do but
- * two things.  While frames are handed out the conn is `busy`: the owner may drop it
- * in the middle of a buffer, and then it is freed when the buffer is left.  And what
- * breaks inside a call of the owner's is told by the timer, in the next turn.
+ * While frames are passed to the owner the conn is `busy`: the owner may free it in the middle of a
+ * buffer, and it is then freed after the buffer.  A failure within a call of the owner is reported
+ * by the timer, in the next turn.
  *
- * What is sent in one turn goes out together at its end: a thousand small messages are a
- * few records of TLS and a few system calls. */
+ * Messages of one turn are sent together at its end: a thousand small messages need few TLS records
+ * and system calls. */
 #include "link/conn.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/mem.h"
-#include "wire/frame.h"
+#include "base/mem/mem.h"
+#include "wire/net/frame.h"
 
 static const struct stream_limits plain_limits = {
     .in_max = FRAME_HEAD_SIZE + FRAME_BODY_MAX,
@@ -22,39 +22,39 @@ static const struct stream_limits plain_limits = {
     .linger_ms = 2000,
 };
 
-/* More than this does not wait for the end of the turn. */
+/* More than this is sent before the end of the turn. */
 enum { TOGETHER_MAX = 16 * 1024 };
 
 enum { CLIENT_HANDSHAKE_MS = 40 * 1000 };
 
 struct conn {
     struct loop *loop;
-    struct line line;
+    struct stream *stream; /* NULL: closed */
     const struct conn_owner *owner;
     void *arg;
-    struct arena arena;       /* of the message that is being handed out */
+    struct arena arena;       /* of the current message */
     struct timer timer;       /* the next turn */
-    struct buf out;           /* sent in this turn, */
-    struct timer flush;       /* until its end */
-    struct err *why;          /* not yet told */
+    struct buf out;           /* messages of this turn, */
+    struct timer flush;       /* sent at its end */
+    struct err *why;          /* not reported yet */
     uint64_t seq_in, seq_out; /* of the last frame */
     int64_t heard_ms;
     size_t body_max;
     const struct shape *(*shape_of)(unsigned type);
-    struct conn_counters *counters; /* NULL: nobody counts */
-    size_t left;                    /* bytes shown that were not yet a frame */
-    bool busy;                      /* frames are being handed out */
-    bool broken;                    /* nothing more is read or written: `why`, or the stream is */
-    bool told;                      /* on_end() was called */
-    bool ended;                     /* conn_end() was */
-    bool dropped;                   /* conn_free() was, while busy */
+    struct conn_counters *counters; /* NULL: not counted */
+    size_t left;                    /* bytes of an incomplete frame */
+    bool busy;                      /* passing frames to the owner */
+    bool broken;  /* no more input or output: `why` is set, or the stream is broken */
+    bool told;    /* conn_on_end() was called */
+    bool ended;   /* conn_end() was called */
+    bool dropped; /* conn_free() was called while busy */
 };
 
-static void destroy(struct conn *c)
+static void conn_destroy(struct conn *c)
 {
     timer_stop(c->loop, &c->timer);
     timer_stop(c->loop, &c->flush);
-    line_free(&c->line);
+    stream_free(c->stream);
     buf_free(&c->out);
     arena_free(&c->arena);
     free(c->why);
@@ -66,7 +66,7 @@ static bool is_open(const struct conn *c)
     return !c->broken && !c->ended && !c->dropped && !c->told;
 }
 
-/* From the loop only; the conn may be gone after it. */
+/* From the loop only; the conn may be freed afterwards. */
 static void tell_end(struct conn *c, const struct err *why)
 {
     if (c->told || c->ended)
@@ -83,7 +83,7 @@ static void break_off(struct conn *c, const struct err *why)
     timer_set(c->loop, &c->timer, 0);
 }
 
-static void count(const struct conn *c, enum conn_way way, unsigned type, size_t bytes)
+static void conn_count(const struct conn *c, enum conn_way way, unsigned type, size_t bytes)
 {
     unsigned at = type < CONN_TYPES && message_name(type) ? type : 0;
 
@@ -98,8 +98,8 @@ static void count(const struct conn *c, enum conn_way way, unsigned type, size_t
 static void flush(struct conn *c)
 {
     timer_stop(c->loop, &c->flush);
-    if (c->out.len > 0)
-        line_write(&c->line, buf_data(&c->out), c->out.len);
+    if (c->out.len > 0 && c->stream)
+        stream_write(c->stream, buf_data(&c->out), c->out.len);
     buf_free(&c->out);
 }
 
@@ -125,7 +125,7 @@ void conn_send(struct conn *c, unsigned type, const struct shape *s, const void 
         return;
     }
     c->seq_out++;
-    count(c, CONN_OUT, type, c->out.len - before);
+    conn_count(c, CONN_OUT, type, c->out.len - before);
     if (c->out.len >= TOGETHER_MAX)
         flush(c);
     else if (!c->flush.place)
@@ -156,29 +156,34 @@ void conn_set_counters(struct conn *c, struct conn_counters *to)
 
 size_t conn_pending(const struct conn *c)
 {
-    return line_is_open(&c->line) ? c->out.len + line_pending(&c->line) : 0;
+    return c->stream ? c->out.len + stream_pending(c->stream) : 0;
 }
 
 int64_t conn_stuck_ms(const struct conn *c)
 {
-    return line_stuck_ms(&c->line);
+    return c->stream ? stream_stuck_ms(c->stream) : 0;
+}
+
+int64_t conn_shake_ms(const struct conn *c)
+{
+    return c->stream ? stream_shake_ms(c->stream) : 0;
 }
 
 /* ---- in ---- */
 
 void conn_pause(struct conn *c)
 {
-    if (c->line.near)
-        stream_pause(c->line.near);
+    if (c->stream)
+        stream_pause(c->stream);
 }
 
 void conn_resume(struct conn *c)
 {
-    if (c->line.near)
-        stream_resume(c->line.near);
+    if (c->stream)
+        stream_resume(c->stream);
 }
 
-/* The peer is told what was wrong with what it sent; it hears nothing after that. */
+/* Tells the peer what is wrong with its message, as the last message. */
 static void refuse_all(struct conn *c, unsigned type, const struct err *why)
 {
     conn_refuse(c, type, why->code, 0, why->text);
@@ -186,7 +191,7 @@ static void refuse_all(struct conn *c, unsigned type, const struct err *why)
         return;
     flush(c);
     break_off(c, why);
-    line_end(&c->line);
+    stream_end(c->stream);
 }
 
 static void pass_over(struct conn *c, const struct frame *f)
@@ -228,12 +233,12 @@ static void take_frame(struct conn *c, const struct frame *f)
         return;
     }
     c->seq_in++;
-    count(c, CONN_IN, f->type, FRAME_HEAD_SIZE + f->body_n);
+    conn_count(c, CONN_IN, f->type, FRAME_HEAD_SIZE + f->body_n);
     c->heard_ms = loop_now_ms(c->loop);
     hand_out(c, f);
 }
 
-/* What is not taken waits in memory, so too much is too much before it is all there. */
+/* An incomplete frame is kept in memory, so its announced size is checked at once. */
 static enum frame_status read_frame(const struct conn *c, const char *bytes, size_t n,
                                     struct frame *ret, size_t *ret_used, struct err *err)
 {
@@ -246,7 +251,7 @@ static enum frame_status read_frame(const struct conn *c, const char *bytes, siz
     return FRAME_BAD;
 }
 
-/* How many of the bytes are done with: all of them when nobody wants the rest. */
+/* Returns the number of consumed bytes: all of them after the end. */
 static size_t take_frames(struct conn *c, const char *bytes, size_t n)
 {
     size_t done = 0;
@@ -268,7 +273,7 @@ static size_t take_frames(struct conn *c, const char *bytes, size_t n)
     return n;
 }
 
-static size_t on_bytes(void *arg, const char *bytes, size_t n)
+static size_t conn_on_bytes(void *arg, const char *bytes, size_t n)
 {
     struct conn *c = arg;
     size_t done;
@@ -277,15 +282,15 @@ static size_t on_bytes(void *arg, const char *bytes, size_t n)
     done = take_frames(c, bytes, n);
     c->busy = false;
     c->left = n - done;
-    arena_free(&c->arena); /* thousands of idle conns hold nothing */
+    arena_free(&c->arena); /* an idle conn must not hold memory: there are thousands */
     if (c->dropped)
-        destroy(c);
+        conn_destroy(c);
     return done;
 }
 
 /* ---- the end ---- */
 
-static void on_ready(void *arg)
+static void conn_on_ready(void *arg)
 {
     struct conn *c = arg;
 
@@ -294,13 +299,13 @@ static void on_ready(void *arg)
         c->owner->on_ready(c->arg);
 }
 
-static void on_end(void *arg, const struct err *why)
+static void conn_on_end(void *arg, const struct err *why)
 {
     struct conn *c = arg;
     struct err torn = { 0 };
 
     if (c->why)
-        why = c->why; /* what came first */
+        why = c->why; /* the first failure */
     c->broken = true;
     if (!why && c->left > 0) {
         err_set(&torn, ERR_MALFORMED, "the peer ended in the middle of a frame");
@@ -309,46 +314,46 @@ static void on_end(void *arg, const struct err *why)
     tell_end(c, why);
 }
 
-/* What conn_end() began is through. */
-static void bury(struct conn *c)
+/* conn_end() has completed. */
+static void conn_bury(struct conn *c)
 {
-    void (*on_closed)(void *arg) = c->owner->on_closed;
+    void (*conn_on_closed)(void *arg) = c->owner->on_closed;
     void *arg = c->arg;
 
-    destroy(c);
-    if (on_closed)
-        on_closed(arg);
+    conn_destroy(c);
+    if (conn_on_closed)
+        conn_on_closed(arg);
 }
 
-static void on_closed(void *arg)
+static void conn_on_closed(void *arg)
 {
     struct conn *c = arg;
 
-    c->line = (struct line){ 0 };
+    c->stream = NULL;
     if (c->ended)
-        bury(c);
+        conn_bury(c);
 }
 
 static const struct stream_owner stream_owner = {
-    .on_bytes = on_bytes,
-    .on_end = on_end,
-    .on_ready = on_ready,
-    .on_closed = on_closed,
+    .on_bytes = conn_on_bytes,
+    .on_end = conn_on_end,
+    .on_ready = conn_on_ready,
+    .on_closed = conn_on_closed,
 };
 
-static void on_timer(void *arg)
+static void conn_on_timer(void *arg)
 {
     struct conn *c = arg;
 
     if (c->ended)
-        bury(c);
+        conn_bury(c);
     else
         tell_end(c, c->why);
 }
 
-static int make(struct loop *loop, struct far_crew *crew, int fd, struct tls *tls, const char *host,
-                const struct stream_limits *limits, const struct conn_owner *owner, void *arg,
-                struct conn **ret, struct err *err)
+static int conn_make(struct loop *loop, int fd, struct tls *tls, const char *host,
+                     const struct stream_limits *limits, const struct conn_owner *owner, void *arg,
+                     struct conn **ret, struct err *err)
 {
     struct conn *c = xalloc(sizeof(*c));
 
@@ -356,9 +361,9 @@ static int make(struct loop *loop, struct far_crew *crew, int fd, struct tls *tl
     c->heard_ms = loop_now_ms(loop);
     c->body_max = FRAME_BODY_MAX;
     c->shape_of = message_shape;
-    timer_init(&c->timer, on_timer, c);
+    timer_init(&c->timer, conn_on_timer, c);
     timer_init(&c->flush, on_flush, c);
-    if (line_open(&c->line, loop, crew, fd, tls, host, limits, &stream_owner, c, err)) {
+    if (stream_new(loop, fd, tls, host, limits, &stream_owner, c, &c->stream, err)) {
         free(c);
         return -1;
     }
@@ -366,8 +371,8 @@ static int make(struct loop *loop, struct far_crew *crew, int fd, struct tls *tl
     return 0;
 }
 
-/* A client may have to stand in line with a whole fleet: who gives up early comes again, and
- * stands at its end. */
+/* A client may have to queue behind a whole fleet: giving up early would put it at the end of the
+ * queue again. */
 int conn_new(struct loop *loop, int fd, struct tls *tls, const char *host,
              const struct conn_owner *owner, void *arg, struct conn **ret, struct err *err)
 {
@@ -375,7 +380,7 @@ int conn_new(struct loop *loop, int fd, struct tls *tls, const char *host,
 
     if (host)
         limits.handshake_ms = CLIENT_HANDSHAKE_MS;
-    return make(loop, NULL, fd, tls, host, &limits, owner, arg, ret, err);
+    return conn_make(loop, fd, tls, host, &limits, owner, arg, ret, err);
 }
 
 int conn_new_by(struct loop *loop, int fd, struct tls *tls, const struct conn_means *means,
@@ -383,20 +388,22 @@ int conn_new_by(struct loop *loop, int fd, struct tls *tls, const struct conn_me
 {
     struct stream_limits limits = plain_limits;
 
-    limits.pace = means->pace;
+    limits.timeslice = means->timeslice;
     if (means->out_max)
         limits.out_max = means->out_max;
-    return make(loop, means->crew, fd, tls, NULL, &limits, owner, arg, ret, err);
+    return conn_make(loop, fd, tls, NULL, &limits, owner, arg, ret, err);
 }
 
 int conn_peer(const struct conn *c, struct cert_facts *ret, struct err *err)
 {
-    return line_peer(&c->line, ret, err);
+    if (!c->stream)
+        return err_set(err, ERR_NOT_FOUND, "the connection is closed");
+    return stream_peer(c->stream, ret, err);
 }
 
 bool conn_is_resumed(const struct conn *c)
 {
-    return line_is_resumed(&c->line);
+    return c->stream && stream_is_resumed(c->stream);
 }
 
 int64_t conn_heard_ms(const struct conn *c)
@@ -404,8 +411,8 @@ int64_t conn_heard_ms(const struct conn *c)
     return c->heard_ms;
 }
 
-/* From here on the stream's on_closed() frees the conn; where there is no stream any
- * more, the next turn does. */
+/* From here on the stream's conn_on_closed() frees the conn; without a stream, the next turn does.
+ */
 void conn_end(struct conn *c)
 {
     if (c->ended || c->dropped)
@@ -413,8 +420,8 @@ void conn_end(struct conn *c)
     c->ended = true;
     timer_stop(c->loop, &c->timer);
     flush(c);
-    if (line_is_open(&c->line))
-        line_end(&c->line);
+    if (c->stream)
+        stream_end(c->stream);
     else
         timer_set(c->loop, &c->timer, 0);
 }
@@ -423,12 +430,13 @@ void conn_free(struct conn *c)
 {
     if (!c)
         return;
-    flush(c); /* as far as the socket takes it */
+    flush(c); /* as far as the socket accepts it */
     if (!c->busy) {
-        destroy(c);
+        conn_destroy(c);
         return;
     }
     c->dropped = true;
     timer_stop(c->loop, &c->timer);
-    line_free(&c->line); /* in its own callback: it is there until that returns */
+    stream_free(c->stream); /* within its own callback it stays valid until that returns */
+    c->stream = NULL;
 }

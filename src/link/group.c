@@ -6,7 +6,7 @@
 
 /* clang-format off */
 static const struct field group_fields[] = {
-    { "id", .type = FIELD_INT, AT(group, id), .flags = FIELD_REQUIRED, .doc = "comes back with the answer" },
+    { "id", .type = FIELD_INT, AT(group, id), .flags = FIELD_REQUIRED, .doc = "repeated in the answer" },
     { "group", .type = FIELD_OBJ, AT(group, group), .flags = FIELD_REQUIRED, .sub = &proc_group_shape,
       .doc = "which namespace, and what its processes may use" },
     { 0 },

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* group.h - what the processes of a namespace may use together on this host; messages like
- * those of message.h, which has their types.
+/* group.h - messages with the limits that all processes of a namespace on a host share; their
+ * message types are in message.h.
  *
- * The server says it again until the agent has it in its journal.  The last one counts; one
- * without any limit ends it. */
+ * The server repeats `group` until the agent has it in its journal.  The last message counts; one
+ * without any limit removes the limits. */
 #ifndef LINK_GROUP_H
 #define LINK_GROUP_H
 
 #include "model/group.h"
 
 struct message_group {
-    int64_t id; /* comes back with the answer */
+    int64_t id; /* repeated in the answer */
     struct proc_group group;
 };
 

@@ -6,16 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "base/mem.h"
-#include "base/sys.h"
-#include "wire/ca.h"
+#include "base/io/file.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
+#include "base/text/msg.h"
+#include "wire/tls/ca.h"
 
 static const char pem_head[] = "-----BEGIN CERTIFICATE-----";
 static const char pem_tail[] = "-----END CERTIFICATE-----";
 
-/* The two texts of agent.pem, and what they say. */
-struct papers {
+/* The two certificates of agent.pem, as PEM and parsed. */
+struct cert_pair {
     char *cert, *ca; /* NULL: none */
     struct cert_facts facts, ca_facts;
 };
@@ -23,19 +24,20 @@ struct papers {
 struct identity {
     char *key_path, *pem_path;
     struct cert_key *key;
-    struct papers papers;
+    struct cert_pair certs;
 };
 
-static void papers_done(struct papers *p)
+static void cert_pair_done(struct cert_pair *p)
 {
     free(p->cert);
     free(p->ca);
-    *p = (struct papers){ 0 };
+    *p = (struct cert_pair){ 0 };
 }
 
-/* ---- reading them ---- */
+/* ---- PEM ---- */
 
-/* The next certificate in the text, alone; NULL if there is none. */
+/* Returns a copy of the next certificate in the text and moves *text behind it; NULL if there is
+ * none.  The caller frees it. */
 static char *next_cert(const char **text)
 {
     const char *from = strstr(*text, pem_head), *end = from ? strstr(from, pem_tail) : NULL;
@@ -46,7 +48,8 @@ static char *next_cert(const char **text)
     return xprintf("%.*s%s\n", (int)(end - from), from, pem_tail);
 }
 
-/* Exactly one certificate: nobody signs two at once, so more is not what was asked for. */
+/* Accepts exactly one certificate: a server signs one per request, so more would not be an answer
+ * to ours. */
 static int only_cert(const char *text, const char *what, char **ret, struct err *err)
 {
     char *one = next_cert(&text);
@@ -59,7 +62,7 @@ static int only_cert(const char *text, const char *what, char **ret, struct err 
     return err_set(err, ERR_MALFORMED, "%s: there must be one certificate in it", what);
 }
 
-static int read_facts(struct papers *p, struct err *err)
+static int read_facts(struct cert_pair *p, struct err *err)
 {
     if (cert_read(p->cert, &p->facts, err))
         return -1;
@@ -72,8 +75,8 @@ static int read_facts(struct papers *p, struct err *err)
     return 0;
 }
 
-/* Whether they belong together, and to our key. */
-static int check_papers(const struct identity *id, struct papers *p, struct err *err)
+/* Checks that the certificates belong together and to our key. */
+static int check_certs(const struct identity *id, struct cert_pair *p, struct err *err)
 {
     char key_id[DIGEST_TEXT_SIZE];
 
@@ -87,7 +90,7 @@ static int check_papers(const struct identity *id, struct papers *p, struct err 
 
 /* ---- the files ---- */
 
-static int split(const char *text, struct papers *p, struct err *err)
+static int split_pem(const char *text, struct cert_pair *p, struct err *err)
 {
     p->cert = next_cert(&text);
     p->ca = next_cert(&text);
@@ -97,21 +100,20 @@ static int split(const char *text, struct papers *p, struct err *err)
     return 0;
 }
 
-static int load_papers(struct identity *id, const char *text, struct err *err)
+static int load_certs(struct identity *id, const char *text, struct err *err)
 {
-    struct papers p = { 0 };
+    struct cert_pair p = { 0 };
 
-    if (split(text, &p, err) || check_papers(id, &p, err)) {
-        papers_done(&p);
+    if (split_pem(text, &p, err) || check_certs(id, &p, err)) {
+        cert_pair_done(&p);
         return err_wrap(err, "%s (restore it, or remove it and join again)", id->pem_path);
     }
-    id->papers = p;
+    id->certs = p;
     return 0;
 }
 
-/* A certificate without its key is a key that was lost: making another one would hide
- * that. */
-static int check_key_is_there(const struct identity *id, struct err *err)
+/* A certificate without its key means that the key was lost; making a new key would hide that. */
+static int check_key_exists(const struct identity *id, struct err *err)
 {
     struct stat st;
 
@@ -125,7 +127,7 @@ static int check_key_is_there(const struct identity *id, struct err *err)
                    id->key_path, id->pem_path);
 }
 
-static int load(struct identity *id, struct err *err)
+static int load_identity(struct identity *id, struct err *err)
 {
     struct buf text = { 0 };
     struct err why = { 0 };
@@ -136,12 +138,12 @@ static int load(struct identity *id, struct err *err)
         *err = why;
         bad = -1;
     } else if (has_pem) {
-        bad = check_key_is_there(id, err);
+        bad = check_key_exists(id, err);
     }
     if (!bad)
         bad = cert_key_keep(id->key_path, &id->key, err);
     if (!bad && has_pem)
-        bad = load_papers(id, buf_text(&text), err);
+        bad = load_certs(id, buf_text(&text), err);
     buf_free(&text);
     return bad;
 }
@@ -152,7 +154,7 @@ int identity_open(const char *dir, struct identity **ret, struct err *err)
 
     id->key_path = xprintf("%s/agent.key", dir);
     id->pem_path = xprintf("%s/agent.pem", dir);
-    if (load(id, err)) {
+    if (load_identity(id, err)) {
         identity_free(id);
         return err_wrap(err, "identity of the agent");
     }
@@ -164,33 +166,33 @@ void identity_free(struct identity *id)
 {
     if (!id)
         return;
-    papers_done(&id->papers);
+    cert_pair_done(&id->certs);
     cert_key_free(id->key);
     free(id->key_path);
     free(id->pem_path);
     free(id);
 }
 
-/* ---- what it is asked ---- */
+/* ---- queries ---- */
 
 bool identity_has_cert(const struct identity *id)
 {
-    return id->papers.cert != NULL;
+    return id->certs.cert != NULL;
 }
 
 const char *identity_agent_id(const struct identity *id)
 {
-    return id->papers.facts.agent_id;
+    return id->certs.facts.agent_id;
 }
 
 bool identity_is_due(const struct identity *id, int64_t now_ms)
 {
-    return identity_has_cert(id) && ca_is_due(&id->papers.facts, now_ms);
+    return identity_has_cert(id) && ca_is_due(&id->certs.facts, now_ms);
 }
 
 bool identity_is_over(const struct identity *id, int64_t now_ms)
 {
-    return identity_has_cert(id) && now_ms >= id->papers.facts.until_ms;
+    return identity_has_cert(id) && now_ms >= id->certs.facts.until_ms;
 }
 
 void identity_request(const struct identity *id, struct buf *to)
@@ -198,19 +200,20 @@ void identity_request(const struct identity *id, struct buf *to)
     cert_request_write(id->key, to);
 }
 
-/* ---- what it is given ---- */
+/* ---- certificates from the server ---- */
 
 static int check_joined(const struct identity *id, const struct message_joined *joined,
-                        const char *ca_pin, struct papers *p, struct err *err)
+                        const char *ca_pin, struct cert_pair *p, struct err *err)
 {
-    const struct papers *old = &id->papers;
+    const struct cert_pair *old = &id->certs;
 
-    if (only_cert(joined->cert, "certificate", &p->cert, err) ||
-        only_cert(joined->ca, "CA", &p->ca, err) || check_papers(id, p, err))
+    if (only_cert(joined->cert, MSG("certificate"), &p->cert, err) ||
+        only_cert(joined->ca, MSG("CA"), &p->ca, err) || check_certs(id, p, err))
         return -1;
     if (strcmp(p->ca_facts.fingerprint, ca_pin ? ca_pin : old->ca_facts.fingerprint) != 0)
-        return err_set(err, ERR_DENIED, "CA: not the one that %s",
-                       ca_pin ? "the join token names" : "this agent has joined");
+        return err_set(err, ERR_DENIED,
+                       ca_pin ? "CA: not the one that the join token names"
+                              : "CA: not the one that this agent has joined");
     if (strcmp(p->facts.agent_id, joined->agent_id) != 0 ||
         (!ca_pin && strcmp(p->facts.agent_id, old->facts.agent_id) != 0))
         return err_set(err, ERR_INVALID, "certificate: for the agent %s, not %s", p->facts.agent_id,
@@ -218,7 +221,7 @@ static int check_joined(const struct identity *id, const struct message_joined *
     return 0;
 }
 
-static int store(const struct identity *id, const struct papers *p, struct err *err)
+static int store_certs(const struct identity *id, const struct cert_pair *p, struct err *err)
 {
     char *text = xprintf("%s%s", p->cert, p->ca);
     int bad = file_replace(id->pem_path, 0600, text, strlen(text), err);
@@ -230,25 +233,25 @@ static int store(const struct identity *id, const struct papers *p, struct err *
 int identity_take(struct identity *id, const struct message_joined *joined, const char *ca_pin,
                   struct err *err)
 {
-    struct papers p = { 0 };
+    struct cert_pair p = { 0 };
 
-    if (check_joined(id, joined, ca_pin, &p, err) || store(id, &p, err)) {
-        papers_done(&p);
+    if (check_joined(id, joined, ca_pin, &p, err) || store_certs(id, &p, err)) {
+        cert_pair_done(&p);
         return err_wrap(err, "what the server gave us to be known by");
     }
-    papers_done(&id->papers);
-    id->papers = p;
+    cert_pair_done(&id->certs);
+    id->certs = p;
     return 0;
 }
 
 int identity_tls(const struct identity *id, struct tls **ret, struct err *err)
 {
     struct buf own = { 0 };
-    struct tls_config config = { .ca_pem = id->papers.ca, .only_1_3 = true, .keep_session = true };
+    struct tls_config config = { .ca_pem = id->certs.ca, .only_1_3 = true, .keep_session = true };
     int bad;
 
     cert_key_write(id->key, &own);
-    buf_puts(&own, id->papers.cert);
+    buf_puts(&own, id->certs.cert);
     config.own_pem = buf_text(&own);
     bad = tls_client_new(&config, ret, err);
     file_wipe(&own);

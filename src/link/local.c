@@ -2,7 +2,7 @@
 /* local.c - the shapes of local.h. */
 #include "link/local.h"
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
 #include "model/rules.h"
 
 #define AT(type, member) .offset = offsetof(struct local_##type, member)
@@ -20,8 +20,8 @@ static const struct field operate_fields[] = {
 const struct shape local_operate_shape = { "local operation", sizeof(struct local_operate), operate_fields };
 
 static const struct field ask_fields[] = {
-    { "namespace", .type = FIELD_STR, AT(ask, space), .max = NAME_MAX_BYTES, .doc = "of these alone; empty: all" },
-    { "name", .type = FIELD_STR, AT(ask, name), .max = NAME_MAX_BYTES, .doc = "this one alone; empty: all" },
+    { "namespace", .type = FIELD_STR, AT(ask, space), .max = NAME_MAX_BYTES, .doc = "only this namespace; empty: all" },
+    { "name", .type = FIELD_STR, AT(ask, name), .max = NAME_MAX_BYTES, .doc = "only this process; empty: all" },
     { 0 },
 };
 const struct shape local_ask_shape = { "local question", sizeof(struct local_ask), ask_fields };
@@ -36,10 +36,14 @@ static const struct field processes_fields[] = {
 const struct shape local_processes_shape = { "local processes", sizeof(struct local_processes), processes_fields };
 
 static const struct field fact_fields[] = {
-    { "name", .type = FIELD_STR, AT(fact, name), .max = ID_MAX_BYTES, .doc = "of the kernel's facility" },
-    { "used", .type = FIELD_BOOL, AT(fact, used), .doc = "it is there, and used" },
-    { "why", .type = FIELD_STR, AT(fact, why), .max = TEXT_MAX_BYTES, .doc = "not: the reason" },
-    { "instead", .type = FIELD_STR, AT(fact, instead), .max = TEXT_MAX_BYTES, .doc = "not: what is done in its place" },
+    { "name", .type = FIELD_STR, AT(fact, name), .max = ID_MAX_BYTES, .doc = "name of the facility" },
+    { "used", .type = FIELD_BOOL, AT(fact, used), .doc = "it exists and is used" },
+    { "why", .type = FIELD_STR, AT(fact, why), .max = TEXT_MAX_BYTES, .doc = "why it is not used" },
+    { "why_msg", .type = FIELD_STR, AT(fact, why), .max = 2 * TEXT_MAX_BYTES, .flags = FIELD_MSG,
+      .doc = "the same with its format and arguments apart, for other languages; absent if it has none" },
+    { "instead", .type = FIELD_STR, AT(fact, instead), .max = TEXT_MAX_BYTES, .doc = "what is done in its place" },
+    { "instead_msg", .type = FIELD_STR, AT(fact, instead), .max = 2 * TEXT_MAX_BYTES, .flags = FIELD_MSG,
+      .doc = "the same with its format and arguments apart, for other languages; absent if it has none" },
     { 0 },
 };
 static const struct shape fact_shape = { "fact", sizeof(struct local_fact), fact_fields };
@@ -51,14 +55,20 @@ static const struct field facts_fields[] = {
     { "data_dir", .type = FIELD_STR, AT(facts, data_dir), .max = PATH_MAX_BYTES, .doc = "where its data is" },
     { "boot_id", .type = FIELD_STR, AT(facts, boot_id), .max = ID_MAX_BYTES, .doc = "of the kernel" },
     { "servers", .type = FIELD_STR, AT(facts, servers), .max = TEXT_MAX_BYTES, .doc = "empty: it has none" },
-    { "is_linked", .type = FIELD_BOOL, AT(facts, is_linked), .doc = "with one of them" },
-    { "processes", .type = FIELD_INT, AT(facts, processes), .doc = "that are known" },
+    { "is_linked", .type = FIELD_BOOL, AT(facts, is_linked), .doc = "a session with one of them is open" },
+    { "trouble", .type = FIELD_STR, AT(facts, trouble), .max = TEXT_MAX_BYTES, .flags = FIELD_OMIT_EMPTY,
+      .doc = "why not: the result of the last attempt" },
+    { "trouble_msg", .type = FIELD_STR, AT(facts, trouble), .max = 2 * TEXT_MAX_BYTES, .flags = FIELD_MSG,
+      .doc = "the same with its format and arguments apart, for other languages; absent if it has none" },
+    { "again_s", .type = FIELD_INT, AT(facts, again_s), .flags = FIELD_OMIT_EMPTY,
+      .doc = "seconds until the next attempt" },
+    { "processes", .type = FIELD_INT, AT(facts, processes), .doc = "number of processes" },
     { "running", .type = FIELD_INT, AT(facts, running), .doc = "of them" },
     { "hosted", .type = FIELD_INT, AT(facts, hosted), .doc = "of them" },
-    { "operations", .type = FIELD_INT, AT(facts, operations), .doc = "that act now" },
-    { "events", .type = FIELD_INT, AT(facts, events), .doc = "that wait for the server" },
+    { "operations", .type = FIELD_INT, AT(facts, operations), .doc = "in progress" },
+    { "events", .type = FIELD_INT, AT(facts, events), .doc = "not acknowledged by the server yet" },
     { "facts", .type = FIELD_LIST, AT(facts, facts), .max = FACTS_MAX, .sub = &fact_shape,
-      .doc = "what the kernel offers" },
+      .doc = "facilities of the kernel" },
     { 0 },
 };
 const struct shape local_facts_shape = { "local facts", sizeof(struct local_facts), facts_fields };

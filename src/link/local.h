@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* local.h - what somebody on the host itself asks of its agent over a unix socket; frames
- * like those of the link.
+/* local.h - messages between a program on the host and its agent over a unix socket, in frames as
+ * on the link.
  *
- * One connection, one question.  The answer is one message or, of a list, several up to one
- * that is the last; an operation is first said to be taken.  MESSAGE_ERROR in place of an
- * answer says why there is none.  Who asked then closes. */
+ * One connection carries one request.  The answer is one message; for a list it is several, the
+ * last of which has is_last set.  An operation is first acknowledged with MESSAGE_TAKEN.
+ * MESSAGE_ERROR in place of an answer says why there is none.  The client closes the connection. */
 #ifndef LINK_LOCAL_H
 #define LINK_LOCAL_H
 
 #include "link/message.h"
-#include "link/output.h"
 
-/* After those of enum message_type, of which MESSAGE_LOG_ASK is a question, too. */
+/* Numbers follow those of enum message_type, of which MESSAGE_LOG_ASK is a request here too. */
 enum local_type {
     LOCAL_OPERATE = 64, /* struct local_operate -> MESSAGE_TAKEN, MESSAGE_RESULT */
     LOCAL_LIST,         /* struct local_ask -> LOCAL_PROCESSES */
@@ -23,40 +22,42 @@ enum local_type {
 struct local_operate {
     int64_t op;
     struct proc_meta meta;
-    struct proc_spec spec; /* nothing in it: the one that is known */
+    struct proc_spec spec; /* empty: the spec that the agent has */
 };
 
 struct local_ask {
-    const char *space, *name; /* "": all */
+    const char *space, *name; /* "": any */
 };
 
 struct local_processes {
-    const char *agent_id; /* "": it has never joined a server */
+    const char *agent_id; /* "": the agent has never joined a server */
     bool is_last;
     struct list list; /* struct proc_view */
 };
 
-/* What this host has, and what the agent does without what it has not. */
+/* A facility of the kernel, and what the agent does where it is missing. */
 struct local_fact {
-    const char *name, *why; /* "pidfd"; not used: the reason, */
-    const char *instead;    /* and what is done in its place */
+    const char *name, *why; /* name, "pidfd" say; why it is not used */
+    const char *instead;    /* what is done in its place */
     bool used;
 };
 
 struct local_facts {
     const char *agent_version, *agent_id, *data_dir, *boot_id;
-    const char *servers; /* "host:port, host:port"; "": it has none */
+    const char *servers; /* "host:port, host:port"; "": none */
     bool is_linked;
+    const char *trouble; /* why there is no session; "": not known */
+    int64_t again_s;     /* seconds until the next attempt */
     int64_t pid, processes, running, hosted;
-    int64_t operations; /* that act now */
-    int64_t events;     /* that wait for the server */
+    int64_t operations; /* in progress */
+    int64_t events;     /* not acknowledged by the server yet */
     struct list facts;  /* struct local_fact */
 };
 
 extern const struct shape local_operate_shape, local_ask_shape, local_processes_shape,
     local_facts_shape;
 
-/* By type, of questions and answers; NULL where there is none. */
+/* The shape of a request or answer; NULL for an unknown type. */
 const struct shape *local_shape(unsigned type);
 
 #endif

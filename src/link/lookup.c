@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* lookup.c - see lookup.h.
  *
- * getaddrinfo() may take as long as it likes and can not be told to stop.  So the
- * question is a thing of its own that the thread and the lookup both hold; who lets go
- * last frees it, and the thread is never waited for. */
+ * getaddrinfo() can block for any time and cannot be cancelled.  So the question is a reference
+ * counted object that the thread and the lookup share; the last holder frees it, and the thread is
+ * never joined. */
 #include "link/lookup.h"
 
 #include <netdb.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "base/queue.h"
+#include "base/io/queue.h"
+#include "base/io/thread.h"
+#include "base/mem/mem.h"
+#include "base/text/msg.h"
 
 enum { FOUND_MAX = 16, NAME_MAX_BYTES = 253 };
 
 struct question {
-    struct queue_node node; /* first; in `answers` once it is answered */
+    struct queue_node node; /* first member; put into `answers` by the thread */
     struct queue *answers;
     atomic_int holders;
     char *name, *port;
@@ -32,13 +32,13 @@ struct lookup {
     struct loop *loop;
     lookup_fn *fn;
     void *arg;
-    struct timer timer; /* numeric: the next turn */
+    struct timer timer; /* numeric address: calls back in the next turn */
     struct address numeric;
-    struct question *question; /* a name */
+    struct question *question; /* NULL: the address is numeric */
     struct watch *watch;
 };
 
-/* ---- what is asked for ---- */
+/* ---- syntax ---- */
 
 static bool is_port(const char *text)
 {
@@ -68,28 +68,29 @@ const char *lookup_check(const char *server)
     struct address a;
 
     if (!strncmp(server, "unix:", 5))
-        return is_numeric(server, &a) ? NULL : "must be the path of a socket, as in unix:/run/x";
+        return is_numeric(server, &a) ? NULL
+                                      : MSG("must be the path of a socket, as in unix:/run/x");
     if (!colon || colon == server || !is_port(colon + 1))
-        return "must be a name or address and a port of 1 to 65535, as in 10.0.0.1:7021";
+        return MSG("must be a name or address and a port of 1 to 65535, as in 10.0.0.1:7021");
     if (is_numeric(server, &a) || is_name(server, (size_t)(colon - server)))
         return NULL;
-    return "must be a name or an address, IPv6 in brackets, as in [::1]:7021";
+    return MSG("must be a name or an address, IPv6 in brackets, as in [::1]:7021");
 }
 
-/* ---- the thread's part ---- */
+/* ---- on the thread ---- */
 
-static void let_go(struct question *q)
+static void question_release(struct question *q)
 {
     if (atomic_fetch_sub(&q->holders, 1) != 1)
         return;
-    (void)queue_take(q->answers); /* it holds nothing but this one */
+    (void)queue_take(q->answers); /* it can hold only this question */
     queue_free(q->answers);
     free(q->name);
     free(q->port);
     free(q);
 }
 
-static void keep_found(struct question *q, const struct addrinfo *list)
+static void question_add_addresses(struct question *q, const struct addrinfo *list)
 {
     for (const struct addrinfo *i = list; i && q->n < FOUND_MAX; i = i->ai_next) {
         struct address *a = &q->found[q->n];
@@ -102,35 +103,37 @@ static void keep_found(struct question *q, const struct addrinfo *list)
     }
 }
 
-static void ask(struct question *q)
+static void question_resolve(struct question *q)
 {
     const struct addrinfo wish = { .ai_socktype = SOCK_STREAM };
     struct addrinfo *list = NULL;
     int number = getaddrinfo(q->name, q->port, &wish, &list);
+    char reason[128];
 
     if (number) {
-        err_set(&q->why, ERR_UNAVAILABLE, "look up '%s': %s", q->name, gai_strerror(number));
+        msg_constant(reason, sizeof(reason), gai_strerror(number));
+        err_set(&q->why, ERR_UNAVAILABLE, "look up '%s': %s", q->name, reason);
         return;
     }
-    keep_found(q, list);
+    question_add_addresses(q, list);
     freeaddrinfo(list);
     if (!q->n)
         err_set(&q->why, ERR_UNAVAILABLE, "look up '%s': it has no address", q->name);
 }
 
-static void *run(void *arg)
+static void *lookup_thread(void *arg)
 {
     struct question *q = arg;
 
-    ask(q);
-    (void)queue_put(q->answers, &q->node); /* one always fits */
-    let_go(q);
+    question_resolve(q);
+    (void)queue_put(q->answers, &q->node); /* cannot fail: the queue has room for one */
+    question_release(q);
     return NULL;
 }
 
-/* ---- the loop's part ---- */
+/* ---- on the loop ---- */
 
-static void on_answer(void *arg, unsigned ready)
+static void lookup_on_answer(void *arg, unsigned ready)
 {
     struct lookup *l = arg;
     struct question *q = l->question;
@@ -140,9 +143,9 @@ static void on_answer(void *arg, unsigned ready)
         return;
     watch_free(l->watch);
     l->watch = NULL;
-    atomic_fetch_add(&q->holders, 1); /* the owner may free the lookup */
+    atomic_fetch_add(&q->holders, 1); /* the callback may free the lookup */
     l->fn(l->arg, q->found, q->n, q->n ? NULL : &q->why);
-    let_go(q);
+    question_release(q);
 }
 
 static void on_numeric(void *arg)
@@ -153,24 +156,7 @@ static void on_numeric(void *arg)
     l->fn(l->arg, &a, 1, NULL);
 }
 
-/* No signal of ours is for this thread: the loop has them. */
-static int start_thread(struct question *q, struct err *err)
-{
-    pthread_t thread;
-    sigset_t all, old;
-    int number;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    number = pthread_create(&thread, NULL, run, q);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (number)
-        return err_set(err, ERR_SYSTEM, "start a thread: %s", strerror(number));
-    pthread_detach(thread);
-    return 0;
-}
-
-static int ask_in_thread(struct lookup *l, const char *server, struct err *err)
+static int start_lookup_thread(struct lookup *l, const char *server, struct err *err)
 {
     const char *colon = strrchr(server, ':');
     struct question *q = xalloc(sizeof(*q));
@@ -183,12 +169,12 @@ static int ask_in_thread(struct lookup *l, const char *server, struct err *err)
     q->holders = 1;
     q->name = xmemdup(server, (size_t)(colon - server));
     q->port = xstrdup(colon + 1);
-    if (watch_new(l->loop, queue_fd(q->answers), on_answer, l, &l->watch, err) ||
+    if (watch_new(l->loop, queue_fd(q->answers), lookup_on_answer, l, &l->watch, err) ||
         watch_want(l->watch, WATCH_READ, err))
         return -1;
     atomic_fetch_add(&q->holders, 1);
-    if (start_thread(q, err)) {
-        let_go(q);
+    if (thread_start_detached(lookup_thread, q, err)) {
+        question_release(q);
         return -1;
     }
     return 0;
@@ -208,7 +194,7 @@ int lookup_new(struct loop *loop, const char *server, lookup_fn *fn, void *arg, 
     }
     if (is_numeric(server, &l->numeric)) {
         timer_set(loop, &l->timer, 0);
-    } else if (ask_in_thread(l, server, err)) {
+    } else if (start_lookup_thread(l, server, err)) {
         lookup_free(l);
         return err_wrap(err, "look up '%s'", server);
     }
@@ -223,6 +209,6 @@ void lookup_free(struct lookup *l)
     timer_stop(l->loop, &l->timer);
     watch_free(l->watch);
     if (l->question)
-        let_go(l->question);
+        question_release(l->question);
     free(l);
 }

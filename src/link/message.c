@@ -2,17 +2,23 @@
 /* message.c - the shapes of message.h. */
 #include "link/message.h"
 
-#include "base/mem.h"
-#include "link/cancel.h"
+#include "base/mem/mem.h"
 #include "link/group.h"
-#include "link/join.h"
-#include "link/output.h"
-#include "link/pong.h"
+#include "model/app.h"
 #include "model/rules.h"
 
 #define AT(type, member) .offset = offsetof(struct message_##type, member)
 
-enum { TASK_MAX_BYTES = 64, TEXT_MAX_BYTES = 16384, ADDRESSES_MAX = 256, PAGE_MAX = 1000 };
+#define MSG_DOC                                                                                    \
+    "`text` with its format and arguments apart, for other languages; absent if it has none"
+
+enum {
+    TASK_MAX_BYTES = 64,
+    TEXT_MAX_BYTES = 16384,
+    MSG_MAX_BYTES = 2 * TEXT_MAX_BYTES,
+    ADDRESSES_MAX = 256,
+    PAGE_MAX = 1000
+};
 enum { LOG_LINES_MAX = 100000, LOG_MIN_BYTES = 1024, LOG_TEXT_MAX_BYTES = 3 * LOG_MAX_BYTES };
 
 /* clang-format off */
@@ -43,7 +49,7 @@ static const struct field hello_fields[] = {
     { "mem_bytes", .type = FIELD_INT, AT(hello, mem_bytes), .max = INT64_MAX, .flags = FIELD_OMIT_EMPTY,
       .doc = "memory of the host" },
     { "started_s", .type = FIELD_INT, AT(hello, started_s), .max = INT64_MAX, .flags = FIELD_OMIT_EMPTY,
-      .doc = "when the agent began, seconds since 1970" },
+      .doc = "when the agent started, seconds since 1970" },
     { 0 },
 };
 const struct shape message_hello_shape = { "hello", sizeof(struct message_hello), hello_fields };
@@ -52,7 +58,7 @@ static const struct field welcome_fields[] = {
     { "version", .type = FIELD_INT, AT(welcome, version), .flags = FIELD_REQUIRED, .doc = "the protocol to speak" },
     { "epoch", .type = FIELD_INT, AT(welcome, epoch), .flags = FIELD_REQUIRED, .doc = "rises with every session" },
     { "ping_ms", .type = FIELD_INT, AT(welcome, ping_ms), .flags = FIELD_REQUIRED, .doc = "time between pings" },
-    { "agent_ms", .type = FIELD_INT, AT(welcome, agent_ms), .doc = "what hello said" },
+    { "agent_ms", .type = FIELD_INT, AT(welcome, agent_ms), .doc = "as in hello" },
     { "server_ms", .type = FIELD_INT, AT(welcome, server_ms), .doc = "the server's monotonic clock" },
     { "wants_processes", .type = FIELD_BOOL, AT(welcome, wants_processes), .doc = "send all of them" },
     { 0 },
@@ -61,32 +67,33 @@ const struct shape message_welcome_shape = { "welcome", sizeof(struct message_we
 
 static const struct field ping_fields[] = {
     { "server_ms", .type = FIELD_INT, AT(ping, server_ms), .doc = "the server's monotonic clock" },
-    { "agent_ms", .type = FIELD_INT, AT(ping, agent_ms), .doc = "not said by a server" },
+    { "agent_ms", .type = FIELD_INT, AT(ping, agent_ms), .doc = "not set by a server" },
     { 0 },
 };
 const struct shape message_ping_shape = { "ping", sizeof(struct message_ping), ping_fields };
 
-/* As large as these may be, a sum over a fleet is still a number. */
-#define FIGURE(member) .type = FIELD_INT, AT(figures, member), .max = INT64_C(1) << 46, .flags = FIELD_OMIT_EMPTY
+/* The maximum keeps a sum over a whole fleet within an int64_t. */
+#define FIGURE(member) .type = FIELD_INT, AT(agent_stats, member), .max = INT64_C(1) << 46, .flags = FIELD_OMIT_EMPTY
 static const struct field figures_fields[] = {
     { "rss_bytes", FIGURE(rss_bytes), .doc = "memory of the agent" },
-    { "cpu_ms", FIGURE(cpu_ms), .doc = "processor time of the agent since it began" },
+    { "cpu_ms", FIGURE(cpu_ms), .doc = "processor time of the agent since its start" },
     { "journal_bytes", FIGURE(journal_bytes), .doc = "of its journal" },
-    { "processes", FIGURE(processes), .doc = "that it knows" },
-    { "running", FIGURE(running), .doc = "those of them that run" },
-    { "restarts", FIGURE(restarts), .doc = "of processes, by the agent itself, since it began" },
-    { "operations", FIGURE(operations), .doc = "in work or waiting" },
-    { "events", FIGURE(events), .doc = "that the server does not have yet" },
+    { "processes", FIGURE(processes), .doc = "processes that it has" },
+    { "running", FIGURE(running), .doc = "running processes of them" },
+    { "restarts", FIGURE(restarts), .doc = "automatic restarts of processes since its start" },
+    { "operations", FIGURE(operations), .doc = "in progress or queued" },
+    { "events", FIGURE(events), .doc = "not acknowledged by the server yet" },
+    { "unexpected", FIGURE(unexpected), .doc = "events that its life-cycle tables do not have" },
     { 0 },
 };
-const struct shape message_figures_shape = { "figures", sizeof(struct message_figures), figures_fields,
-                                             .doc = "What an agent says of itself." };
+const struct shape message_figures_shape = { "figures", sizeof(struct message_agent_stats), figures_fields,
+                                             .doc = "Figures of an agent." };
 
 static const struct field pong_fields[] = {
-    { "server_ms", .type = FIELD_INT, AT(pong, server_ms), .doc = "what ping said" },
+    { "server_ms", .type = FIELD_INT, AT(pong, server_ms), .doc = "as in ping" },
     { "agent_ms", .type = FIELD_INT, AT(pong, agent_ms), .doc = "the agent's monotonic clock" },
-    { "figures", .type = FIELD_OBJ, AT(pong, figures), .sub = &message_figures_shape,
-      .doc = "of the agent; an older one says none" },
+    { "figures", .type = FIELD_OBJ, AT(pong, agent_stats), .sub = &message_figures_shape,
+      .doc = "of the agent; an older version sends none" },
     { 0 },
 };
 const struct shape message_pong_shape = { "pong", sizeof(struct message_pong), pong_fields };
@@ -102,9 +109,19 @@ static const struct field command_fields[] = {
       .doc = "which process" },
     { "spec", .type = FIELD_OBJ, AT(command, spec), .sub = &proc_spec_shape, .doc = "how it is run" },
     { "only_if_hosted", .type = FIELD_BOOL, AT(command, only_if_hosted), .flags = FIELD_OMIT_EMPTY,
-      .doc = "host it with this spec if it is hosted, else leave it as it is" },
+      .doc = "if it is hosted, host it with this spec; otherwise change nothing" },
     { "forgets", .type = FIELD_BOOL, AT(command, forgets), .flags = FIELD_OMIT_EMPTY,
-      .doc = "host it no more and, if it does not run, know nothing of it any more" },
+      .doc = "stop hosting it and, if it does not run, delete its definition" },
+    { "stores_spec", .type = FIELD_BOOL, AT(command, stores_spec), .flags = FIELD_OMIT_EMPTY,
+      .doc = "of a start: if it runs already and the spec is another, store the spec for its next start and succeed; and as hosts_running" },
+    { "hosts_running", .type = FIELD_BOOL, AT(command, hosts_running), .flags = FIELD_OMIT_EMPTY,
+      .doc = "of a start: if it runs already and is not hosted, host it with the spec and succeed" },
+    { "ends_tries", .type = FIELD_BOOL, AT(command, ends_tries), .flags = FIELD_OMIT_EMPTY,
+      .doc = "of a stop or kill: if it is down but a restart was planned, succeed" },
+    { "look", .type = FIELD_INT, AT(command, look), .max = LOOK_UNCHECKED, .flags = FIELD_OMIT_EMPTY,
+      .doc = "of a query: 1: run no command; 2: also do not trust the identity, which is used only if the agent has no spec" },
+    { "may_host", .type = FIELD_INT, AT(command, may_host), .max = MAY_HOST_ALL, .flags = FIELD_OMIT_EMPTY,
+      .doc = "other names that the caller may host: 1: those of the namespace; 2: all; hosting of a running process moves from these to this name" },
     { 0 },
 };
 const struct shape message_command_shape = { "command", sizeof(struct message_command), command_fields };
@@ -135,6 +152,7 @@ static const struct field result_fields[] = {
     { "item", .type = FIELD_INT, AT(result, item), .flags = FIELD_REQUIRED, .doc = "number within the task" },
     { "code", .type = FIELD_INT, AT(result, code), .flags = FIELD_REQUIRED, .doc = "0, or what went wrong" },
     { "text", .type = FIELD_STR, AT(result, text), .max = TEXT_MAX_BYTES, .doc = "for people" },
+    { "text_msg", .type = FIELD_STR, AT(result, text), .max = MSG_MAX_BYTES, .flags = FIELD_MSG, .doc = MSG_DOC },
     { "view", .type = FIELD_OBJ, AT(result, view), .flags = FIELD_REQUIRED, .sub = &proc_view_shape,
       .doc = "the process afterwards" },
     { 0 },
@@ -157,11 +175,12 @@ static const struct field event_fields[] = {
     { "event", .type = FIELD_STR, AT(event, name), .flags = FIELD_REQUIRED, .min = 1, .max = ID_MAX_BYTES,
       .doc = "what kind" },
     { "text", .type = FIELD_STR, AT(event, text), .max = TEXT_MAX_BYTES, .doc = "for people" },
+    { "text_msg", .type = FIELD_STR, AT(event, text), .max = MSG_MAX_BYTES, .flags = FIELD_MSG, .doc = MSG_DOC },
     { "namespace", .type = FIELD_STR, AT(event, space), .max = NAME_MAX_BYTES, .doc = "of which process" },
     { "name", .type = FIELD_STR, AT(event, proc), .max = NAME_MAX_BYTES, .doc = "of which process" },
     { "proc_name", .type = FIELD_STR, AT(event, proc_name), .max = NAME_MAX_BYTES, .doc = "its binary" },
     { "wall_ms", .type = FIELD_INT, AT(event, wall_ms), .doc = "when, since 1970" },
-    { "report_id", .type = FIELD_INT, AT(event, report_id), .doc = "the data id asked for; 0: the default" },
+    { "report_id", .type = FIELD_INT, AT(event, report_id), .doc = "the requested data id; 0: the default" },
     { 0 },
 };
 const struct shape message_event_shape = { "event", sizeof(struct message_event), event_fields };
@@ -173,38 +192,42 @@ static const struct field event_ref_fields[] = {
 const struct shape message_event_ref_shape = { "event_ref", sizeof(struct message_event_ref), event_ref_fields };
 
 static const struct field log_ask_fields[] = {
-    { "id", .type = FIELD_INT, AT(log_ask, id), .flags = FIELD_REQUIRED, .doc = "comes back with the answer" },
+    { "id", .type = FIELD_INT, AT(log_ask, id), .flags = FIELD_REQUIRED, .doc = "repeated in the answer" },
     { "namespace", .type = FIELD_STR, AT(log_ask, space), .flags = FIELD_REQUIRED, .min = 1, .max = NAME_MAX_BYTES,
       .doc = "of which process" },
     { "name", .type = FIELD_STR, AT(log_ask, name), .flags = FIELD_REQUIRED, .min = 1, .max = NAME_MAX_BYTES,
       .doc = "of which process" },
     { "what", .type = FIELD_STR, AT(log_ask, what), .max = ID_MAX_BYTES,
-      .doc = "the command whose words are asked for; empty: the process" },
+      .doc = "output of this command; empty: of the process" },
     { "lines", .type = FIELD_INT, AT(log_ask, lines), .max = LOG_LINES_MAX, .doc = "the last ones; 0: as many as fit" },
     { "at", .type = FIELD_INT, AT(log_ask, at), .min = -1, .max = INT64_MAX, .fallback = -1,
-      .doc = "what came since this `next`; -1: the end" },
+      .doc = "start at this `next` of an earlier answer; -1: at the end" },
     { "max_bytes", .type = FIELD_INT, AT(log_ask, max_bytes), .min = LOG_MIN_BYTES, .max = LOG_MAX_BYTES,
-      .fallback = LOG_MAX_BYTES, .doc = "no more than this, before what is no UTF-8 is replaced" },
+      .fallback = LOG_MAX_BYTES, .doc = "maximum size, before invalid UTF-8 is replaced" },
     { 0 },
 };
 const struct shape message_log_ask_shape = { "log_ask", sizeof(struct message_log_ask), log_ask_fields };
 
 static const struct field log_fields[] = {
     { "id", .type = FIELD_INT, AT(log, id), .flags = FIELD_REQUIRED, .doc = "of the question" },
-    { "code", .type = FIELD_INT, AT(log, code), .doc = "0, or why there is nothing" },
-    { "text", .type = FIELD_STR, AT(log, text), .max = TEXT_MAX_BYTES, .doc = "then the reason, for people" },
-    { "output", .type = FIELD_STR, AT(log, output), .max = LOG_TEXT_MAX_BYTES, .doc = "what it said" },
-    { "next", .type = FIELD_INT, AT(log, next), .doc = "for the next time" },
-    { "has_gap", .type = FIELD_BOOL, AT(log, has_gap), .doc = "what was asked for is there no more" },
+    { "code", .type = FIELD_INT, AT(log, code), .doc = "0, or why there is no output" },
+    { "text", .type = FIELD_STR, AT(log, text), .max = TEXT_MAX_BYTES, .doc = "explanation if code is not 0" },
+    { "text_msg", .type = FIELD_STR, AT(log, text), .max = MSG_MAX_BYTES, .flags = FIELD_MSG, .doc = MSG_DOC },
+    { "output", .type = FIELD_STR, AT(log, output), .max = LOG_TEXT_MAX_BYTES, .doc = "the output" },
+    { "next", .type = FIELD_INT, AT(log, next), .doc = "position for the next request" },
+    { "has_gap", .type = FIELD_BOOL, AT(log, has_gap), .doc = "the requested position is gone" },
+    { "gap_bytes", .type = FIELD_INT, AT(log, gap_bytes), .flags = FIELD_OMIT_EMPTY,
+      .doc = "size of the gap; 0: not known" },
     { 0 },
 };
 const struct shape message_log_shape = { "log", sizeof(struct message_log), log_fields };
 
 static const struct field error_fields[] = {
-    { "type", .type = FIELD_INT, AT(error, type), .doc = "of the frame that makes no sense" },
+    { "type", .type = FIELD_INT, AT(error, type), .doc = "type of the refused message" },
     { "code", .type = FIELD_INT, AT(error, code), .doc = "what is wrong" },
     { "text", .type = FIELD_STR, AT(error, text), .max = TEXT_MAX_BYTES, .doc = "for people" },
-    { "retry_ms", .type = FIELD_INT, AT(error, retry_ms), .doc = "try again after this time; -1: it will not do as it is" },
+    { "text_msg", .type = FIELD_STR, AT(error, text), .max = MSG_MAX_BYTES, .flags = FIELD_MSG, .doc = MSG_DOC },
+    { "retry_ms", .type = FIELD_INT, AT(error, retry_ms), .doc = "try again after this time; -1: refused permanently" },
     { 0 },
 };
 const struct shape message_error_shape = { "error", sizeof(struct message_error), error_fields };
@@ -217,9 +240,9 @@ static const struct field join_fields[] = {
     { "request", .type = FIELD_STR, AT(join, request), .flags = FIELD_REQUIRED, .min = 1, .max = TEXT_MAX_BYTES,
       .doc = "for a certificate, PEM" },
     { "ip", .type = FIELD_STR, AT(join, ip), .max = ID_MAX_BYTES, .check = rule_line,
-      .doc = "of the host; empty: where the connection comes from" },
+      .doc = "of the host; empty: the source address of the connection" },
     { "agent_id", .type = FIELD_STR, AT(join, agent_id), .max = ID_MAX_BYTES, .check = rule_line,
-      .doc = "that is asked for; empty: any" },
+      .doc = "the requested id; empty: any" },
     { "hostname", .type = FIELD_STR, AT(join, hostname), .max = NAME_MAX_BYTES, .check = rule_line, .doc = "of the host" },
     { "agent_version", .type = FIELD_STR, AT(join, agent_version), .max = ID_MAX_BYTES, .doc = "of the program" },
     { 0 },
@@ -235,7 +258,7 @@ static const struct field joined_fields[] = {
       .doc = "the CA's, PEM" },
     { "cloud_id", .type = FIELD_INT, AT(joined, cloud_id), .doc = "the cloud area it is in" },
     { "biz_id", .type = FIELD_INT, AT(joined, biz_id), .doc = "the business it belongs to" },
-    { "ip", .type = FIELD_STR, AT(joined, ip), .max = ID_MAX_BYTES, .doc = "the address it is known by" },
+    { "ip", .type = FIELD_STR, AT(joined, ip), .max = ID_MAX_BYTES, .doc = "the address that the server has stored" },
     { 0 },
 };
 const struct shape message_joined_shape = { "joined", sizeof(struct message_joined), joined_fields };

@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base64.h"
-#include "base/hex.h"
-#include "base/sys.h"
+#include "base/os/sys.h"
+#include "base/text/base64.h"
+#include "base/text/hex.h"
 
 static const char head[] = "hf1.";
 
 enum { HEAD = sizeof(head) - 1, SECRET = 21, CHECK = 4, SIGNED = SECRET + DIGEST_SIZE };
 
-/* What base64 writes; without a byte of padding between them. */
+/* The bytes that are written as base64; without padding between the members. */
 struct body {
     unsigned char secret[SECRET], ca[DIGEST_SIZE], check[CHECK];
 };
@@ -23,7 +23,7 @@ static_assert(sizeof(struct body) == SIGNED + CHECK, "without a gap");
 static_assert(TOKEN_SECRET_SIZE == BASE64_SIZE(SECRET), "holds the secret");
 static_assert(TOKEN_TEXT_SIZE == HEAD + BASE64_SIZE(sizeof(struct body)), "holds the token");
 
-static void sum(const struct body *b, unsigned char to[CHECK])
+static void write_checksum(const struct body *b, unsigned char to[CHECK])
 {
     unsigned char all[HEAD + SIGNED], digest[DIGEST_SIZE];
 
@@ -51,8 +51,8 @@ void token_write(const struct token *t, char to[TOKEN_TEXT_SIZE])
     struct body b;
 
     if (!base64_read(t->secret, b.secret, SECRET) || !hex_read(t->ca, b.ca, DIGEST_SIZE))
-        abort(); /* not one of token_new() or token_read() */
-    sum(&b, b.check);
+        abort(); /* the token is not from token_new() or token_read() */
+    write_checksum(&b, b.check);
     memcpy(to, head, HEAD);
     base64_write(&b, sizeof(b), to + HEAD);
     explicit_bzero(&b, sizeof(b));
@@ -82,7 +82,7 @@ int token_read(const char *text, struct token *ret, struct err *err)
         return -1;
     if (!base64_read(text + HEAD, &b, sizeof(b)))
         return err_set(err, ERR_INVALID, "join token: a character that can not be in it");
-    sum(&b, check);
+    write_checksum(&b, check);
     if (memcmp(check, b.check, CHECK) != 0) {
         bad = err_set(err, ERR_INVALID, "join token: it was not copied faithfully");
     } else {

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* token.h - a join token: what a new agent is given to find the right server, and
- * to be let in.
+/* token.h - a join token, with which a new agent finds the right server and is admitted by it.
  *
- * One line of 80 characters, "hf1." and base64url of the secret (21 random bytes),
- * the SHA-256 of the CA's certificate, and 4 bytes to notice a typing error.  The
- * agent believes only a server of that CA (tls_config.ca_pin), and only then shows
- * the secret; the server keeps no more than secret_hash() of it, and compares with
- * secret_matches().  Errors never repeat the text. */
+ * One line of 80 characters: "hf1." and base64url of the secret (21 random bytes), the SHA-256 of
+ * the CA's certificate, and 4 bytes of checksum against typing errors.  The agent trusts only a
+ * server of that CA (tls_config.ca_pin) and only then sends the secret; the server stores only
+ * secret_hash() of it and compares with secret_matches().  Errors never repeat the text. */
 #ifndef LINK_TOKEN_H
 #define LINK_TOKEN_H
 
-#include "base/err.h"
-#include "wire/digest.h"
+#include "base/text/err.h"
+#include "wire/tls/digest.h"
 
 enum { TOKEN_SECRET_SIZE = 29, TOKEN_TEXT_SIZE = 81 }; /* each with its NUL */
 
@@ -20,7 +18,7 @@ struct token {
     char ca[DIGEST_TEXT_SIZE];      /* hex */
 };
 
-/* `ca` is as ca_fingerprint() gives it. */
+/* `ca` is a fingerprint by ca_fingerprint(). */
 void token_new(const char *ca, struct token *ret);
 void token_write(const struct token *t, char to[TOKEN_TEXT_SIZE]);
 int token_read(const char *text, struct token *ret, struct err *err);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* agent_info.h - agents as the APIs of GSE and Job show them, what those ask, and what
- * agents made of a task. */
+/* agent_info.h - agents as the APIs of GSE and Job show them: requests, answers, and the result of
+ * a task per agent. */
 #ifndef MODEL_AGENT_INFO_H
 #define MODEL_AGENT_INFO_H
 
 #include "model/job.h"
 
-enum { AGENTS_ASK_MAX = 5000 }; /* Job asks for so many at once */
+enum {
+    AGENTS_ASK_MAX = 5000,     /* Job asks for at most so many at once */
+    AGENTS_NAMED_MAX = 1000000 /* ids with repetitions; at most TARGETS_MAX different ones */
+};
 
-/* GSE's numbers, the three that every client reads the same way. */
+/* GSE's numbers; only the three that every client reads the same way. */
 enum agent_status { AGENT_UNKNOWN = -2, AGENT_RUNNING = 2, AGENT_STOPPED = 6 };
 enum { AGENT_MODE_AGENT = 1 };
 
@@ -45,19 +48,18 @@ struct agent_alive {
 struct agent_short {
     const char *ip, *version;
     int64_t cloud_id;
-    const char *parent_ip; /* agents speak to us themselves */
+    const char *parent_ip; /* "": agents connect directly */
     int64_t parent_port;
 };
 
 struct agent_state {
-    const char *agent_id; /* as it was asked for */
+    const char *agent_id; /* as in the request */
     int64_t cloud_id;
     const char *version;
     int64_t mode, status, report_ms;
 };
 
-/* Clients read the numbers as unsigned: none but the status and the cloud area may be below
- * 0. */
+/* Clients read the numbers as unsigned: only the status and the cloud area may be negative. */
 struct agent_full {
     int64_t code;
     const char *message, *agent_id;
@@ -83,7 +85,7 @@ struct job_agents {
     struct list list; /* struct job_agent */
 };
 
-/* get_task_state: without agents, of all that the task has. */
+/* get_task_state: without agents, all agents of the task. */
 struct task_state_ask {
     const char *task_id;
     struct list agents; /* struct agent_ref */

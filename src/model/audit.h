@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* audit.h - who has changed what, as /v1 shows it. */
+/* audit.h - the audit log of changes, as /v1 shows it. */
 #ifndef MODEL_AUDIT_H
 #define MODEL_AUDIT_H
 
 #include <stdint.h>
 
-#include "wire/shape.h"
+#include "wire/json/shape.h"
 
 /* The query of GET /v1/audit. */
 struct audit_ask {
@@ -14,17 +14,18 @@ struct audit_ask {
 };
 
 struct audit_view {
-    int64_t at_ms; /* since 1970 */
+    int64_t at_ms; /* milliseconds since 1970 */
     const char *request_id, *app, *user;
     bool user_proven;
     const char *from, *method, *route;
-    const char *what; /* JSON; NULL: it could not be read */
-    int64_t code;     /* as its caller saw it */
+    const char *what; /* JSON; NULL: the request could not be parsed */
+    int64_t code;     /* result code, as the caller got it */
     const char *code_name, *message, *task_id;
+    int64_t repeats; /* 0, or how many equal refusals this row stands for; it is the last of them */
 };
 
 struct audit_page_view {
-    struct list rows; /* struct audit_view, the newest first */
+    struct list rows; /* struct audit_view, newest first */
     const char *next;
 };
 

@@ -43,7 +43,7 @@ const struct code_info code_table[] = {
 };
 /* clang-format on */
 
-static const struct code_info *find(int number)
+static const struct code_info *code_find(int number)
 {
     for (const struct code_info *c = code_table; c->name; c++) {
         if (c->number == number)
@@ -54,7 +54,7 @@ static const struct code_info *find(int number)
 
 const struct code_info *code_get(int number)
 {
-    const struct code_info *c = find(number);
+    const struct code_info *c = code_find(number);
 
-    return c ? c : find(CODE_SYSTEM);
+    return c ? c : code_find(CODE_SYSTEM);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* code.h - every result code of ours, in one table: number, name, what kind of
- * failure it is, and its text in English and Chinese.
+/* code.h - the table of all result codes: number, name, kind of failure, and text in English and
+ * Chinese.
  *
- * A struct err carries one of these numbers.  Those below 100 are base/err.h's;
- * the others are BlueKing's per-target codes (GSE publishes them; an envelope
- * carries 1000000 + n). */
+ * A struct err carries one of these numbers.  Numbers below 100 are those of base/text/err.h; the
+ * others are BlueKing's per-target codes, as GSE publishes them; an envelope carries 1000000 +
+ * n. */
 #ifndef MODEL_CODE_H
 #define MODEL_CODE_H
 
-#include "base/err.h"
+#include "base/text/err.h"
 
 enum code {
     CODE_OK = 0,
@@ -33,7 +33,7 @@ enum code {
     CODE_CHECK = 836,
     CODE_REGISTERED = 850,
     CODE_COMMAND = 65535,
-    CODE_NO_BUSINESS = 1243049, /* of Job's envelopes; never of a target */
+    CODE_NO_BUSINESS = 1243049, /* in Job's envelopes only, never of a target */
     CODE_NO_SCOPE = 1243051,
 };
 
@@ -42,13 +42,13 @@ enum lang { LANG_EN, LANG_ZH, LANGS };
 struct code_info {
     int number;
     const char *name;        /* "NOT_RUNNING" */
-    int http_status;         /* where HTTP has to tell */
-    const char *text[LANGS]; /* what it means, for people */
+    int http_status;         /* where an answer needs one */
+    const char *text[LANGS]; /* what it means */
 };
 
 extern const struct code_info code_table[]; /* ends with a NULL name */
 
-/* The row of a number; that of CODE_SYSTEM for one that is not there. */
+/* The row of a number; the row of CODE_SYSTEM for an unknown number. */
 const struct code_info *code_get(int number);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* cron.c - see cron.h.
  *
- * A rule is about what a clock on the wall shows: seconds as if the zone had no offset,
- * here called shown time.  The next fitting one is found by the calendar; what moment that
- * is, and whether there is one, the zone says. */
+ * A rule is about local time: seconds since 1970 as if the zone had no offset, called shown time
+ * here.  The calendar gives the next matching shown time; the zone says which moment that is, and
+ * whether it exists. */
 #include "model/cron.h"
 
 #include <limits.h>
@@ -11,16 +11,18 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/mem.h"
-#include "base/time.h"
+#include "base/mem/mem.h"
+#include "base/os/time.h"
+#include "base/text/msg.h"
 
 enum { MINUTE_S = 60, HOUR_S = 3600, DAY_S = 86400, DAY_MINUTES = 1440 };
 
-/* Between shown time and UTC, and what a zone changes at once: less than this, even for an
- * island that changes sides of the date line.  Two changes are further apart. */
+/* NEAR_S is more than the difference of shown time and UTC and more than one change of a zone's
+ * offset, even for an island that crosses the date line.  Two changes are further apart. */
 enum { NEAR_S = 2 * DAY_S, FAR_S = 2 * NEAR_S };
 
-/* From one 29 February that is a sunday, say, to the next, where a century is between them. */
+/* Years from one 29 February on a given weekday to the next, when a century without a leap day lies
+ * between them. */
 enum { LEAP_YEARS = 40 };
 
 /* ---- fields */
@@ -34,8 +36,8 @@ static const char *const weekday_names[] = { "sun", "mon", "tue", "wed", "thu", 
 
 static const struct {
     const char *name;
-    int min, max, count;      /* 7 is a second name of sunday: the count is less */
-    const char *const *names; /* of min and on */
+    int min, max, count;      /* 7 is a second number for sunday, so the count is smaller */
+    const char *const *names; /* names of the values from min on; NULL: none */
 } fields[FIELDS] = {
     [MINUTE] = { "minute", 0, 59, 60, NULL },
     [HOUR] = { "hour", 0, 23, 24, NULL },
@@ -56,21 +58,21 @@ static const struct {
 struct reader {
     const char *p;
     enum which which;
-    char *wrong; /* of WRONG_BYTES; "": nothing yet */
+    char *wrong; /* buffer of WRONG_BYTES; "": no error yet */
 };
-enum { WRONG_BYTES = 160, SHOWN_MAX = 24 };
+enum { WRONG_BYTES = 200, SHOWN_MAX = 24 };
 
-static bool is_blank(char ch)
+static bool cron_is_blank(char ch)
 {
     return ch == ' ' || ch == '\t';
 }
 
 static bool is_end(char ch)
 {
-    return !ch || is_blank(ch);
+    return !ch || cron_is_blank(ch);
 }
 
-/* How much of the text from here is worth showing: one item. */
+/* Length of the item at p, for an error message. */
 static int shown(const char *p)
 {
     size_t n = strcspn(p, ", \t");
@@ -78,9 +80,10 @@ static int shown(const char *p)
     return n < SHOWN_MAX ? (int)n : SHOWN_MAX;
 }
 
-static bool fail(struct reader *r, const char *at, const char *what)
+static bool cron_fail(struct reader *r, const char *at, const char *what)
 {
-    snprintf(r->wrong, WRONG_BYTES, "%s: \"%.*s\" %s", fields[r->which].name, shown(at), at, what);
+    msg_printf(r->wrong, WRONG_BYTES, "%s: \"%.*s\" %s", fields[r->which].name, shown(at), at,
+               what);
     return false;
 }
 
@@ -90,9 +93,9 @@ static bool fail_range(struct reader *r, long n)
     int min = fields[r->which].min, max = fields[r->which].max;
 
     if (n < min)
-        snprintf(r->wrong, WRONG_BYTES, "%s: %ld is less than %d", name, n, min);
+        msg_printf(r->wrong, WRONG_BYTES, "%s: %ld is less than %d", name, n, min);
     else
-        snprintf(r->wrong, WRONG_BYTES, "%s: %ld is more than %d", name, n, max);
+        msg_printf(r->wrong, WRONG_BYTES, "%s: %ld is more than %d", name, n, max);
     return false;
 }
 
@@ -102,7 +105,7 @@ static bool read_digits(struct reader *r, long *ret)
     long n = 0;
 
     for (; *r->p >= '0' && *r->p <= '9'; r->p++) {
-        if (n < 100000) /* it is out of range by then, and is shown so */
+        if (n < 100000) /* larger values are out of range already */
             n = n * 10 + (*r->p - '0');
     }
     *ret = n;
@@ -130,7 +133,9 @@ static bool read_value(struct reader *r, long *ret)
     if (read_name(r, ret))
         return true;
     if (!read_digits(r, ret))
-        return fail(r, from, fields[r->which].names ? "is no number and no name" : "is no number");
+        return cron_fail(r, from,
+                         fields[r->which].names ? MSG("is no number and no name")
+                                                : MSG("is no number"));
     if (*ret < fields[r->which].min || *ret > fields[r->which].max)
         return fail_range(r, *ret);
     return true;
@@ -147,12 +152,12 @@ static bool read_step(struct reader *r, long *ret)
     r->p++;
     if (read_digits(r, ret) && *ret >= 1 && *ret <= most)
         return true;
-    snprintf(r->wrong, WRONG_BYTES, "%s: \"%.*s\" must be / and a number from 1 to %d",
-             fields[r->which].name, shown(from), from, most);
+    msg_printf(r->wrong, WRONG_BYTES, "%s: \"%.*s\" must be / and a number from 1 to %d",
+               fields[r->which].name, shown(from), from, most);
     return false;
 }
 
-/* A value, or a range.  A week may end with sunday: fri-sun. */
+/* Reads a value or a range.  A range of weekdays may end with sunday: fri-sun. */
 static bool read_range(struct reader *r, long *from, long *to)
 {
     const char *item = r->p;
@@ -161,7 +166,7 @@ static bool read_range(struct reader *r, long *from, long *to)
         return false;
     *to = *from;
     if (*r->p == '/')
-        return fail(r, item, "has a step, so it must be a range or *");
+        return cron_fail(r, item, MSG("has a step, so it must be a range or *"));
     if (*r->p != '-')
         return true;
     r->p++;
@@ -169,7 +174,7 @@ static bool read_range(struct reader *r, long *from, long *to)
         return false;
     if (r->which == WEEKDAY && !*to && *from)
         *to = 7;
-    return *from <= *to || fail(r, item, "goes backwards");
+    return *from <= *to || cron_fail(r, item, MSG("goes backwards"));
 }
 
 static bool read_item(struct reader *r, uint64_t *bits)
@@ -194,7 +199,7 @@ static bool read_field(struct reader *r, uint64_t *ret)
     for (*ret = 0;; r->p++) {
         item = r->p;
         if (is_end(*item) || *item == ',') {
-            snprintf(r->wrong, WRONG_BYTES, "%s: a value is missing", fields[r->which].name);
+            msg_printf(r->wrong, WRONG_BYTES, "%s: a value is missing", fields[r->which].name);
             return false;
         }
         if (!read_item(r, ret))
@@ -202,7 +207,7 @@ static bool read_field(struct reader *r, uint64_t *ret)
         if (*r->p != ',')
             break;
     }
-    return is_end(*r->p) || fail(r, item, "is no value, range or step");
+    return is_end(*r->p) || cron_fail(r, item, MSG("is no value, range or step"));
 }
 
 /* ---- the whole rule */
@@ -216,13 +221,14 @@ static const char *find_form(const char *rule, char *wrong)
             !rule[n + strspn(rule + n, " \t")])
             return forms[i].rule;
     }
-    snprintf(wrong, WRONG_BYTES,
-             "must be five fields, or @hourly, @daily, @midnight, @weekly, @monthly, @yearly or "
-             "@annually");
+    msg_copy(
+        wrong, WRONG_BYTES,
+        MSG("must be five fields, or @hourly, @daily, @midnight, @weekly, @monthly, @yearly or "
+            "@annually"));
     return NULL;
 }
 
-/* What a month may have, in a leap year. */
+/* Whether a month of the rule has a day of the rule, in a leap year. */
 static bool has_a_day(const struct cron *c)
 {
     static const int days[] = { 0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
@@ -242,11 +248,12 @@ static void count_fields(const char *rule, char *wrong)
         p += strcspn(p, " \t");
         p += strspn(p, " \t");
     }
-    if (n != FIELDS)
-        snprintf(wrong, WRONG_BYTES,
-                 "has %d field%s, must have five: minute hour day-of-month "
-                 "month day-of-week",
-                 n, n == 1 ? "" : "s");
+    if (n == 1)
+        msg_copy(wrong, WRONG_BYTES,
+                 MSG("has 1 field, must have five: minute hour day-of-month month day-of-week"));
+    else if (n != FIELDS)
+        msg_printf(wrong, WRONG_BYTES,
+                   "has %d fields, must have five: minute hour day-of-month month day-of-week", n);
 }
 
 static bool read_fields(const char *rule, uint64_t bits[FIELDS], bool stars[FIELDS], char *wrong)
@@ -263,7 +270,7 @@ static bool read_fields(const char *rule, uint64_t bits[FIELDS], bool stars[FIEL
     return true;
 }
 
-static bool is_plain(const char *rule)
+static bool cron_is_plain(const char *rule)
 {
     while ((*rule >= ' ' && *rule <= '~') || *rule == '\t')
         rule++;
@@ -277,8 +284,8 @@ static bool read_rule(const char *rule, struct cron *ret, char *wrong)
 
     *wrong = '\0';
     rule += strspn(rule, " \t");
-    if (!is_plain(rule)) {
-        snprintf(wrong, WRONG_BYTES, "must have no other characters than those of cron");
+    if (!cron_is_plain(rule)) {
+        msg_copy(wrong, WRONG_BYTES, MSG("must have no other characters than those of cron"));
         return false;
     }
     if (*rule == '@')
@@ -300,7 +307,7 @@ static bool read_rule(const char *rule, struct cron *ret, char *wrong)
     return true;
 }
 
-/* A check has nowhere else to put what it says, so each thread has a place for it. */
+/* A check returns a constant text, so the buffer of the message is thread-local. */
 const char *cron_check(const char *rule)
 {
     static _Thread_local char wrong[WRONG_BYTES];
@@ -310,7 +317,7 @@ const char *cron_check(const char *rule)
         return NULL;
     if (!read_rule(rule, &c, wrong))
         return wrong;
-    return c.any_weekday && !has_a_day(&c) ? "day-of-month: no month it names has such a day"
+    return c.any_weekday && !has_a_day(&c) ? MSG("day-of-month: no month it names has such a day")
                                            : NULL;
 }
 
@@ -319,7 +326,7 @@ void cron_read(const char *rule, struct cron *ret)
     char wrong[WRONG_BYTES];
 
     *ret = (struct cron){ 0 };
-    (void)read_rule(rule, ret, wrong); /* it has been checked */
+    (void)read_rule(rule, ret, wrong); /* cannot fail: the rule is checked */
 }
 
 /* ---- the calendar */
@@ -334,8 +341,8 @@ struct date {
     int month, day; /* from 1 */
 };
 
-/* Days since 1970, of the calendar that has always been as it is now.  A year that begins
- * in march has its leap day at its end; 400 of them are 146,097 days. */
+/* Days since 1970 in the proleptic Gregorian calendar.  Years start in march here, so the leap day
+ * is the last day of a year; 400 years have 146,097 days. */
 static int64_t days_of(int64_t year, int month, int day)
 {
     int64_t y = month > 2 ? year : year - 1, era = floor_div(y, 400), of_era = y - era * 400;
@@ -361,7 +368,7 @@ static int days_in(int64_t year, int month)
                  days_of(year, month, 1));
 }
 
-/* Bit n: day n of this month fits. */
+/* Bit n: day n of this month matches. */
 static uint32_t fitting_days(const struct cron *c, int64_t year, int month)
 {
     int64_t first = days_of(year, month, 1);
@@ -376,7 +383,7 @@ static uint32_t fitting_days(const struct cron *c, int64_t year, int month)
     return by_weekday | (c->days & (uint32_t)((UINT64_C(2) << n) - 2));
 }
 
-/* The first fitting day from this one on; INT64_MAX: never. */
+/* The first matching day from this one on; INT64_MAX: none. */
 static int64_t next_day(const struct cron *c, int64_t days)
 {
     struct date d = date_of(days);
@@ -396,7 +403,7 @@ static int64_t next_day(const struct cron *c, int64_t days)
     return INT64_MAX;
 }
 
-/* The first fitting minute of a day from this one on; -1: none. */
+/* The first matching minute of a day from this one on; -1: none. */
 static int next_minute(const struct cron *c, int from)
 {
     uint64_t minutes = c->minutes >> from % 60;
@@ -408,7 +415,7 @@ static int next_minute(const struct cron *c, int from)
     return hours ? (from / 60 + 1 + __builtin_ctz(hours)) * 60 + __builtin_ctzll(c->minutes) : -1;
 }
 
-/* The first fitting shown time after this one; INT64_MAX: never. */
+/* The first matching shown time after this one; INT64_MAX: none. */
 static int64_t next_shown(const struct cron *c, int64_t after_s)
 {
     int64_t minute = floor_div(after_s, MINUTE_S) + 1, days = floor_div(minute, DAY_MINUTES);
@@ -424,7 +431,7 @@ static int64_t next_shown(const struct cron *c, int64_t after_s)
 
 /* ---- the zone */
 
-/* The first moment in (from, to] that has another offset than `from`; `to` has. */
+/* The first moment in (from, to] with another offset than `from` has; `to` must have one. */
 static int64_t find_change(int64_t from_s, int64_t to_s)
 {
     int64_t offset_s = time_zone_offset_s(from_s);
@@ -440,8 +447,7 @@ static int64_t find_change(int64_t from_s, int64_t to_s)
     return to_s;
 }
 
-/* The first moment that shows this, or, where that is left out, the one when it would be
- * past. */
+/* The first moment with this shown time.  If clocks skip it, the moment of the skip. */
 static int64_t first_moment(int64_t shown_s)
 {
     int64_t from_s = shown_s - NEAR_S, to_s = shown_s + NEAR_S, change_s;
@@ -464,16 +470,16 @@ static int64_t next_at_fixed_hours(const struct cron *c, int64_t after_s)
         if (shown_s == INT64_MAX)
             return INT64_MAX;
         at_s = first_moment(shown_s);
-    } while (at_s <= after_s); /* it was shown before, too */
+    } while (at_s <= after_s); /* clocks were set back: it was shown before */
     return at_s;
 }
 
-static bool fits(const struct cron *c, int64_t shown_s)
+static bool cron_fits(const struct cron *c, int64_t shown_s)
 {
     return next_shown(c, shown_s - 1) == shown_s;
 }
 
-/* From one change of the offset to the next. */
+/* Goes from one change of the offset to the next. */
 static int64_t next_by_the_clock(const struct cron *c, int64_t after_s)
 {
     for (;;) {
@@ -486,12 +492,12 @@ static int64_t next_by_the_clock(const struct cron *c, int64_t after_s)
         until_s = at_s < after_s + FAR_S ? at_s : after_s + FAR_S;
         if (time_zone_offset_s(until_s) != offset_s) {
             after_s = find_change(after_s, until_s);
-            if (fits(c, after_s + time_zone_offset_s(after_s)))
+            if (cron_fits(c, after_s + time_zone_offset_s(after_s)))
                 return after_s;
         } else if (at_s == until_s) {
             return at_s;
         } else {
-            after_s = at_s - NEAR_S; /* nothing before that shows a time that fits */
+            after_s = at_s - NEAR_S; /* no earlier moment has a matching shown time */
         }
     }
 }

@@ -3,9 +3,10 @@
 #include "model/duration.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <time.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
 #include "model/phrase.h"
 
 enum { MINUTE = 60, HOUR = 3600, DAY = 86400 };
@@ -50,8 +51,8 @@ void duration_put(struct buf *b, enum lang lang, int64_t ms)
     }
 }
 
-/* Digits at *p, at most the longest time; -1 for none or more. */
-static int64_t read_number(const char **p)
+/* Reads digits at *p; -1 if there are none, or the value is more than the longest duration. */
+static int64_t duration_read_number(const char **p)
 {
     int64_t n = 0;
 
@@ -76,11 +77,11 @@ bool duration_read(const char *text, int64_t *ret_s)
     const char *p = text;
 
     do {
-        int64_t n = read_number(&p);
+        int64_t n = duration_read_number(&p);
 
         if (n < 0)
             return false;
-        if (!*p && unit == 0) { /* a bare number */
+        if (!*p && unit == 0) { /* a number without a unit */
             *ret_s = n;
             return true;
         }

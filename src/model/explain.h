@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* explain.h - why a process is as it is, with all that is known about it: GET /v1/explain. */
+/* explain.h - the explanation of a process's state with all facts about it: GET /v1/explain. */
 #ifndef MODEL_EXPLAIN_H
 #define MODEL_EXPLAIN_H
 
+#include "model/code.h"
 #include "model/host.h"
 #include "model/proc.h"
 
 struct explain_ask {
-    const char *space, *name, *host; /* host "": all that have it */
+    const char *space, *name, *host; /* host "": all hosts that have it */
     const char *after;
     int64_t limit;
 };
 
-/* What was asked of it. */
+/* A recent operation on the process. */
 struct explain_operation {
     const char *task_id, *app, *user;
-    int64_t op, created_ms, done_ms; /* done 0: not yet */
+    int64_t op, created_ms, done_ms; /* done_ms 0: not done yet */
     int64_t code;
     const char *text;
 };
@@ -24,9 +25,9 @@ struct explanation {
     struct process_view process; /* its `why` is in the caller's language */
     const char *why[LANGS];
     bool is_trouble;
-    int64_t since_s; /* the host's agent has been connected, or not */
+    int64_t since_s; /* when the host's agent last connected or disconnected */
     enum presence has_policy;
-    struct proc_policy policy; /* what its spec says, or the defaults */
+    struct proc_policy policy; /* from its spec, or the defaults */
     struct list operations;    /* struct explain_operation, newest first */
 };
 

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
+#include "base/text/msg.h"
 #include "model/rules.h"
 
 #define AT(type, member) .offset = offsetof(struct type, member)
@@ -15,7 +16,7 @@ enum { ENV_MAX = 256, ENV_VALUE_MAX_BYTES = 16384, LIST_MAX = 64, PRIORITY_MAX =
 
 static const char *check_env_name(const char *text)
 {
-    return strchr(text, '=') ? "must not contain \"=\"" : rule_line(text);
+    return strchr(text, '=') ? MSG("must not contain \"=\"") : rule_line(text);
 }
 
 /* clang-format off */
@@ -54,7 +55,7 @@ bool proc_exit_is_good(const struct proc_extra *x, int status)
 static const char *check_rlimit(const char *name)
 {
     return proc_rlimit_number(name) < 0
-               ? "must be as, core, cpu, data, fsize, memlock, nofile, nproc or stack"
+               ? MSG("must be as, core, cpu, data, fsize, memlock, nofile, nproc or stack")
                : NULL;
 }
 
@@ -90,10 +91,10 @@ const struct enum_name proc_ready_names[] = {
 
 static const struct field ready_fields[] = {
     { "when", .type = FIELD_ENUM, AT(proc_ready, kind), .names = proc_ready_names, .flags = FIELD_BY_NAME,
-      .doc = "`alive`: it has lived for `start_check_secs`, as with BlueKing; `notify`: it says READY=1 to "
-             "$NOTIFY_SOCKET, as for systemd; `pid_file`: that names it; `port`: that takes connections; `health`: "
-             "`health_cmd` exits with 0.  The start succeeds at that moment; one that is not ready in time fails with 836, "
-             "and the process is left as it is" },
+      .doc = "`alive`: it has run for `start_check_secs`, as with BlueKing; `notify`: it sends READY=1 to "
+             "$NOTIFY_SOCKET, as for systemd; `pid_file`: the pid file has its pid; `port`: the port accepts connections; "
+             "`health`: `health_cmd` exits with 0.  The start succeeds at that moment; a process that is not ready in time "
+             "fails with 836 and is left running" },
     { "port", .type = FIELD_INT, AT(proc_ready, port), .max = 65535, .flags = FIELD_OMIT_EMPTY,
       .doc = "of TCP, on 127.0.0.1 or ::1, for `port`" },
     { "timeout", .type = FIELD_INT, AT(proc_ready, timeout_s), .max = DAY_S, .flags = FIELD_OMIT_EMPTY,
@@ -104,12 +105,12 @@ static const struct shape ready_shape = { "ready", sizeof(struct proc_ready), re
 
 static const struct field caps_fields[] = {
     { "cpu", .type = FIELD_FLOAT, AT(proc_caps, cpu_percent), .max = 100, .flags = FIELD_OMIT_EMPTY,
-      .doc = "percent of all cores together; they get no more (cpu.max); 0: no bound" },
+      .doc = "percent of all cores together, enforced (cpu.max); 0: no bound" },
     { "mem_bytes", .type = FIELD_INT, AT(proc_caps, mem_bytes), .max = INT64_MAX, .flags = FIELD_OMIT_EMPTY,
-      .doc = "memory, but for what is swapped out; beyond it the kernel ends one of its processes (memory.max); "
+      .doc = "memory without swap; above it the kernel kills one of its processes (memory.max); "
              "0: no bound" },
     { "processes", .type = FIELD_INT, AT(proc_caps, processes), .max = INT32_MAX, .flags = FIELD_OMIT_EMPTY,
-      .doc = "processes and threads; beyond it fork fails (pids.max); 0: no bound" },
+      .doc = "processes and threads; above it fork fails (pids.max); 0: no bound" },
     { 0 },
 };
 static const struct shape caps_shape = { "caps", sizeof(struct proc_caps), caps_fields };
@@ -123,18 +124,21 @@ static const struct shape rlimit_shape = { "rlimit", sizeof(struct proc_rlimit),
 
 static const struct field job_fields[] = {
     { "owner", .type = FIELD_STR, AT(proc_job, owner), .max = NAME_MAX_BYTES, .check = rule_line,
-      .flags = FIELD_OMIT_EMPTY, .doc = "whom to ask about it; `contact` in `.proc`" },
+      .flags = FIELD_OMIT_EMPTY, .doc = "the person responsible; `contact` in `.proc`" },
     { "func_id", .type = FIELD_STR, AT(proc_job, func_id), .max = NAME_MAX_BYTES, .check = rule_line,
       .flags = FIELD_OMIT_EMPTY, .doc = "echoed in `content`" },
     { "instance_id", .type = FIELD_STR, AT(proc_job, instance_id), .max = NAME_MAX_BYTES, .check = rule_line,
       .flags = FIELD_OMIT_EMPTY, .doc = "echoed in `content`" },
     { "start_check_end", .type = FIELD_INT, AT(proc_job, check_end_s), .max = HOUR_S, .flags = FIELD_OMIT_EMPTY,
-      .doc = "seconds after a start until when it is looked, from start_check_secs on, whether it is alive; once is "
-             "enough" },
+      .doc = "end of the check after a start, in seconds; from start_check_secs until then it has to be seen alive once" },
     { 0 },
 };
 static const struct shape job_shape = { "job", sizeof(struct proc_job), job_fields,
-      .doc = "What BlueKing Job says of a process beside all that." };
+      .doc = "Further fields of BlueKing Job." };
+
+static const struct enum_name scope_names[] = {
+    { SCOPE_FAMILY, "family" }, { SCOPE_PROCESS, "process" }, { SCOPE_START, "start" }, { SCOPE_DEFAULT, "" }, { 0 },
+};
 
 static const struct field fields[] = {
     { "stop_signal", .type = FIELD_ENUM, AT(proc_extra, stop_signal), .names = signal_names, .fallback = SIGTERM,
@@ -142,51 +146,56 @@ static const struct field fields[] = {
     { "stop_wait", .type = FIELD_INT, AT(proc_extra, stop_wait_s), .max = DAY_S, .flags = FIELD_OMIT_EMPTY,
       .doc = "seconds from that signal to SIGKILL; 0: `op_timeout`" },
     { "environment", .type = FIELD_MAP, AT(proc_extra, env), .max = ENV_MAX, .sub = &env_shape,
-      .doc = "variables for every command of the process; they win over the user's" },
+      .doc = "variables for every command of the process; they take precedence over the user's" },
     { "env_file", .type = FIELD_STR, AT(proc_extra, env_file), .max = PATH_MAX_BYTES, .check = rule_path,
-      .flags = FIELD_OMIT_EMPTY, .doc = "more of them, `NAME=value` a line, read at each command; nothing is expanded, a "
-             "value may stand in quotes, # begins a comment; a file of root or of the process's user, that he can "
-             "read, of at most 64 KiB; `environment` wins" },
+      .flags = FIELD_OMIT_EMPTY, .doc = "a file with more variables, `NAME=value` per line, read at each command; nothing is "
+             "expanded, a value may be quoted, # starts a comment; it must belong to root or to the process's user, be "
+             "readable by that user and have at most 64 KiB; `environment` takes precedence" },
     { "exit_codes", .type = FIELD_LIST, AT(proc_extra, exit_codes), .max = LIST_MAX, .sub = &exit_code_shape,
       .flags = FIELD_OMIT_EMPTY,
-      .doc = "a hosted process that ends by itself with one of these has done its work: it stays hosted, and is not "
-             "pulled up before it is started or hosted anew, or the host comes up; a command or a run that ends so "
-             "has succeeded, as with 0" },
+      .doc = "a hosted process that exits with one of these has finished: it stays hosted and is not restarted until "
+             "it is started or hosted again, or the host boots; a command or a run that exits so has succeeded, as "
+             "with 0" },
     { "ready", .type = FIELD_OBJ, AT(proc_extra, ready), .sub = &ready_shape, .doc = "when a start has succeeded" },
     { "keep_trying", .type = FIELD_BOOL, AT(proc_extra, keep_trying),
-      .doc = "pull it up for ever, whatever `start_retries` says: at once, after `start_interval`, then after twice as "
-             "long each time" },
+      .doc = "restart it forever, whatever `start_retries` is: after `start_interval`, then with exponential "
+             "back-off" },
     { "max_interval", .type = FIELD_INT, AT(proc_extra, max_interval_s), .min = 1, .max = DAY_S, .fallback = 300,
-      .flags = FIELD_ZERO_UNSET, .doc = "seconds those intervals grow to, if more than `start_interval`" },
+      .flags = FIELD_ZERO_UNSET, .doc = "cap of that back-off in seconds, if more than `start_interval`" },
     { "instances", .type = FIELD_INT, AT(proc_extra, instances), .max = INSTANCES_MAX, .flags = FIELD_OMIT_EMPTY,
-      .doc = "how many processes are expected; a query lists those that fit, at most 101" },
+      .doc = "how many processes are expected; a query lists the matching ones, at most 101" },
     { "priority", .type = FIELD_INT, AT(proc_extra, priority), .min = -PRIORITY_MAX, .max = PRIORITY_MAX,
-      .flags = FIELD_OMIT_EMPTY, .doc = "when the host comes up: smaller ones are started before greater ones, which wait until "
-             "those are up or have failed once, and no longer than 2 minutes for each" },
+      .flags = FIELD_OMIT_EMPTY, .doc = "start order when the host boots: processes with a smaller value are started first; the others "
+             "wait until those are up or have failed once, at most 2 minutes for each" },
     { "after", .type = FIELD_LIST, AT(proc_extra, after), .max = LIST_MAX, .sub = &after_shape,
       .flags = FIELD_OMIT_EMPTY,
-      .doc = "processes of this host, `name` or `namespace:name`, that are to be up before it is pulled up; those "
-             "that are not hosted do not count, and after 2 minutes it goes on; a circle is refused" },
+      .doc = "processes of this host, `name` or `namespace:name`, that have to be up before it is started by the "
+             "agent; those that are not hosted are ignored, and the wait ends after 2 minutes; a cycle is refused" },
     { "health_interval", .type = FIELD_INT, AT(proc_extra, health_interval_s), .max = DAY_S,
       .flags = FIELD_OMIT_EMPTY, .doc = "seconds between runs of `health_cmd` while it is hosted and runs; each may take 10, or "
-             "`op_timeout` if that is less; 0: only when asked" },
+             "`op_timeout` if that is less; 0: only on request" },
     { "unhealthy_restarts", .type = FIELD_INT, AT(proc_extra, unhealthy_restarts), .max = 1000,
       .flags = FIELD_OMIT_EMPTY, .doc = "restart it after so many failures of `health_cmd` in a row, by "
-             "`restart_cmd` or a stop and a start; counts as a try of `start_retries`; 0: never" },
+             "`restart_cmd` or a stop and a start; after `start_retries` of these without a success it stays as it is; 0: never" },
     { "log_max_bytes", .type = FIELD_INT, AT(proc_extra, log_max_bytes), .max = 256 << 20, .flags = FIELD_OMIT_EMPTY,
-      .doc = "most that is kept of what it says, and as much again of what was before; 0: as the agent's settings say" },
+      .doc = "size of its output file, and again of the previous one; 0: the agent's setting" },
     { "caps", .type = FIELD_OBJ, AT(proc_extra, caps), .sub = &caps_shape,
-      .doc = "the kernel's own bounds for all its processes, by cgroups (version 2, or 1); set at each start, so "
-             "another value counts from the next one on; a start whose caps this host can not keep is refused" },
+      .doc = "bounds that the kernel enforces for all its processes, by cgroups (version 2 or 1); set at each start, "
+             "so a changed value applies from the next start on; a start is refused if the host cannot enforce its caps" },
     { "nice", .type = FIELD_INT, AT(proc_extra, nice), .min = -20, .max = 19, .flags = FIELD_OMIT_EMPTY,
-      .doc = "of its start and restart commands, and so of the process; 0: as the agent's own" },
+      .doc = "of its start and restart commands, and so of the process; 0: that of the agent" },
     { "rlimits", .type = FIELD_MAP, AT(proc_extra, rlimits), .max = LIST_MAX, .sub = &rlimit_shape,
       .flags = FIELD_OMIT_EMPTY, .doc = "of its start and restart commands, soft and hard, by name: as, core, cpu, "
              "data, fsize, memlock, nofile, nproc, stack; -1: unlimited" },
+    { "scope", .type = FIELD_ENUM, AT(proc_extra, scope), .names = scope_names, .flags = FIELD_BY_NAME | FIELD_OMIT_EMPTY,
+      .doc = "which processes are ended with the main process, by a stop or kill and before a restart: `family`, what descends "
+             "from it and what its own start command still runs; `process`, no other; `start`, also what the start command "
+             "has started besides it, which needs cgroups; empty: `family`, unless the agent's setting "
+             "`scope_by_name` has its `proc_name`" },
     { "job", .type = FIELD_OBJ, AT(proc_extra, job), .has = offsetof(struct proc_extra, has_job), .sub = &job_shape,
-      .doc = "what Job says of it" },
+      .doc = "fields that only Job has" },
     { 0 },
 };
 /* clang-format on */
 const struct shape proc_extra_shape = { "holdfast", sizeof(struct proc_extra), fields,
-                                        .doc = "What BlueKing's documents have no word for." };
+                                        .doc = "Settings that BlueKing's documents do not have." };

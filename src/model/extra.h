@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* extra.h - the block `holdfast` of a spec: what BlueKing's documents have no word
- * for.  All of it is optional; others ignore it. */
+/* extra.h - the block `holdfast` of a spec: settings that BlueKing's documents do not have.  All of
+ * them are optional; other programs ignore the block. */
 #ifndef MODEL_EXTRA_H
 #define MODEL_EXTRA_H
 
 #include <stdint.h>
 
-#include "wire/shape.h"
+#include "wire/json/shape.h"
 
 struct proc_env {
     const char *key, *value;
@@ -20,12 +20,12 @@ struct proc_word {
     const char *text;
 };
 
-/* When a start has succeeded. */
+/* When a start counts as successful. */
 enum proc_ready_kind {
-    READY_ALIVE,    /* it has lived for start_check_secs */
-    READY_NOTIFY,   /* it has said READY=1 to $NOTIFY_SOCKET */
-    READY_PID_FILE, /* its pid file names it */
-    READY_PORT,     /* its port takes connections */
+    READY_ALIVE,    /* it has run for start_check_secs */
+    READY_NOTIFY,   /* it has sent READY=1 to $NOTIFY_SOCKET */
+    READY_PID_FILE, /* its pid file has its pid */
+    READY_PORT,     /* its port accepts connections */
     READY_HEALTH,   /* its health_cmd exits with 0 */
 };
 
@@ -34,7 +34,8 @@ struct proc_ready {
     int64_t port, timeout_s;
 };
 
-/* The kernel's own bounds for all its processes, beside the limits of `resource`. */
+/* Bounds that the kernel enforces for all processes of the spec, besides the limits of
+ * `resource`. */
 struct proc_caps {
     double cpu_percent; /* of the whole machine */
     int64_t mem_bytes, processes;
@@ -46,44 +47,53 @@ struct proc_rlimit {
     int64_t value;    /* -1: unlimited */
 };
 
-/* What only Job has words for; its being there says that it was Job who sent the spec. */
+/* Which processes end with the main process. */
+enum proc_scope {
+    SCOPE_DEFAULT, /* SCOPE_FAMILY, or as the agent's setting `scope_by_name` says */
+    SCOPE_FAMILY,  /* its family: agent/identify/family.h */
+    SCOPE_PROCESS, /* no other */
+    SCOPE_START,   /* its family, and what the start command has started besides it */
+};
+
+/* Fields that only Job has; if they are present, Job sent the spec. */
 struct proc_job {
     const char *owner, *func_id, *instance_id;
-    int64_t check_end_s; /* from start_check_s until then after a start it is looked whether it
-                          * is alive, and once is enough; less: it is looked once */
+    int64_t check_end_s; /* end of the check after a start, in seconds; from start_check_s on it has
+                            to be seen alive once; less than start_check_s: checked once */
 };
 
 struct proc_extra {
-    int64_t stop_signal; /* where stop_cmd is empty */
-    int64_t stop_wait_s; /* from that to SIGKILL; 0: op_timeout */
-    struct list env;     /* struct proc_env: for every command of the process */
+    int64_t stop_signal; /* sent if stop_cmd is empty */
+    int64_t stop_wait_s; /* seconds from stop_signal to SIGKILL; 0: op_timeout */
+    struct list env;     /* struct proc_env; for every command of the process */
     const char *env_file;
-    struct list exit_codes; /* struct proc_number: a process that ends so has ended well */
+    struct list exit_codes; /* struct proc_number; an exit with one of them is a success */
     struct proc_ready ready;
-    enum presence has_job;      /* of the last; here it takes no room */
-    bool keep_trying;           /* start_retries does not count: it is pulled up for ever, */
-    int64_t max_interval_s;     /* ever more seldom, up to this */
-    int64_t instances;          /* how many processes are expected; 0 or 1: one */
-    int64_t priority;           /* when the host comes up: smaller ones first */
-    struct list after;          /* struct proc_word: "name" or "namespace:name", up before it */
-    int64_t health_interval_s;  /* 0: only when somebody asks */
+    enum presence has_job;  /* of `job`; placed here it needs no padding */
+    bool keep_trying;       /* start_retries is ignored: restarts never end */
+    int64_t max_interval_s; /* cap of the exponential back-off between them */
+    int64_t instances;      /* how many processes are expected; 0 or 1: one */
+    int64_t priority;       /* start order when the host boots: smaller first */
+    struct list after; /* struct proc_word: "name" or "namespace:name" that have to be up first */
+    int64_t health_interval_s;  /* 0: only on request */
     int64_t unhealthy_restarts; /* restart after so many failures in a row; 0: never */
-    int64_t log_max_bytes;      /* 0: as for all */
+    int64_t log_max_bytes;      /* 0: the agent's setting */
     struct proc_caps caps;
     int64_t nice;
     struct list rlimits; /* struct proc_rlimit */
+    int64_t scope;       /* enum proc_scope */
     struct proc_job job;
 };
 
 extern const struct shape proc_extra_shape;
 extern const struct enum_name proc_ready_names[];
 
-/* How something ended that exit_codes are about: 0 to 255 is its exit code, all else is not.
- * A command has done well with 0, too. */
+/* Judges an exit by exit_codes: status 0 to 255 is an exit code, anything else is not.  For
+ * proc_exit_is_good(), which judges commands, 0 is a success too. */
 bool proc_exit_is_expected(const struct proc_extra *x, int status);
 bool proc_exit_is_good(const struct proc_extra *x, int status);
 
-/* RLIMIT_* by the name it has in a spec ("nofile"); -1: there is none. */
+/* RLIMIT_* of a name in a spec ("nofile"); -1: unknown. */
 int proc_rlimit_number(const char *name);
 
 #endif

@@ -15,7 +15,7 @@ static const struct field resource_fields[] = {
     { "mem_pool_limit", .type = FIELD_FLOAT, AT(group_resource, mem_percent), .flags = FIELD_REQUIRED, .max = 100,
       .doc = "percent of physical memory, for all its processes; 0: no limit" },
     { "cpu_pool_weight", .type = FIELD_INT, AT(group_resource, cpu_weight), .flags = FIELD_REQUIRED, .max = 1,
-      .doc = "who is stopped: 0: who uses most; 1: who uses most of what its own limit allows" },
+      .doc = "which process is stopped: 0: the one with the highest usage; 1: the one with the highest share of its own limit" },
     { "mem_pool_weight", .type = FIELD_INT, AT(group_resource, mem_weight), .flags = FIELD_REQUIRED, .max = 1,
       .doc = "the same for memory" },
     { 0 },
@@ -40,7 +40,7 @@ const struct shape proc_group_file_shape = { "process_groups", sizeof(struct pro
 
 static const struct field meta_fields[] = {
     { "namespace", .type = FIELD_STR, AT(proc_meta, space), .flags = FIELD_REQUIRED, .min = 1,
-      .max = NAME_MAX_BYTES, .check = rule_space, .doc = "by which the groups are asked for" },
+      .max = NAME_MAX_BYTES, .check = rule_space, .doc = "the namespace of the request" },
     { "name", .type = FIELD_STR, AT(proc_meta, name), .max = NAME_MAX_BYTES, .check = rule_line, .doc = "not used" },
     { "labels", .type = FIELD_MAP, AT(proc_meta, labels), .max = 64, .sub = &proc_label_shape, .doc = "not used" },
     { 0 },
@@ -55,9 +55,9 @@ static const struct field spec_fields[] = {
 static const struct shape spec_shape = { "group_spec", sizeof(struct group_spec), spec_fields };
 
 static const struct field set_fields[] = {
-    { "meta", .type = FIELD_OBJ, AT(group_set_ask, meta), .flags = FIELD_REQUIRED, .sub = &meta_shape, .doc = "whose" },
+    { "meta", .type = FIELD_OBJ, AT(group_set_ask, meta), .flags = FIELD_REQUIRED, .sub = &meta_shape, .doc = "the namespace" },
     { "hosts", .type = FIELD_LIST, AT(group_set_ask, hosts), .flags = FIELD_REQUIRED, .min = 1, .max = TARGETS_MAX,
-      .sub = &host_ref_shape, .doc = "where" },
+      .sub = &target_host_shape, .doc = "where" },
     { "spec", .type = FIELD_OBJ, AT(group_set_ask, spec), .flags = FIELD_REQUIRED, .sub = &spec_shape,
       .doc = "what they may use" },
     { 0 },
@@ -65,16 +65,16 @@ static const struct field set_fields[] = {
 const struct shape group_set_shape = { "group_set", sizeof(struct group_set_ask), set_fields };
 
 static const struct field get_fields[] = {
-    { "meta", .type = FIELD_OBJ, AT(group_get_ask, meta), .flags = FIELD_REQUIRED, .sub = &meta_shape, .doc = "whose" },
+    { "meta", .type = FIELD_OBJ, AT(group_get_ask, meta), .flags = FIELD_REQUIRED, .sub = &meta_shape, .doc = "the namespace" },
     { "hosts", .type = FIELD_LIST, AT(group_get_ask, hosts), .flags = FIELD_REQUIRED, .min = 1, .max = TARGETS_MAX,
-      .sub = &host_ref_shape, .doc = "where" },
+      .sub = &target_host_shape, .doc = "where" },
     { 0 },
 };
 const struct shape group_get_shape = { "group_get", sizeof(struct group_get_ask), get_fields };
 
 static const struct field info_fields[] = {
-    { "meta", .type = FIELD_OBJ, AT(group_info, meta), .sub = &meta_shape, .doc = "as it was asked for" },
-    { "host", .type = FIELD_OBJ, AT(group_info, host), .sub = &host_ref_shape, .doc = "as it was asked for" },
+    { "meta", .type = FIELD_OBJ, AT(group_info, meta), .sub = &meta_shape, .doc = "as in the request" },
+    { "host", .type = FIELD_OBJ, AT(group_info, host), .sub = &host_ref_shape, .doc = "as in the request" },
     { "id", .type = FIELD_STR, AT(group_info, id), .max = NAME_MAX_BYTES, .doc = "the namespace" },
     { "resource", .type = FIELD_OBJ, AT(group_info, resource), .sub = &group_resource_shape,
       .doc = "what its processes may use together" },

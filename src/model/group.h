@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* group.h - a group of processes, and what all of them together may use on a host.
+/* group.h - a group of processes, and the limits that they share on a host.
  *
- * A group is a namespace.  What it may use is said for each host; when that is exceeded,
- * the process with the highest score is stopped. */
+ * A group is a namespace.  The limits apply on each host; when they are exceeded, the process with
+ * the highest score is stopped. */
 #ifndef MODEL_GROUP_H
 #define MODEL_GROUP_H
 
 #include <stdint.h>
 
 #include "model/proc.h"
-#include "wire/shape.h"
+#include "wire/json/shape.h"
 
-/* What a process's score is. */
+/* How the score of a process is computed. */
 enum group_weight {
-    WEIGHT_USAGE = 0, /* what it uses */
-    WEIGHT_SHARE = 1, /* that, as a share of its own limit: who may use more is spared longer */
+    WEIGHT_USAGE = 0, /* its usage */
+    WEIGHT_SHARE = 1, /* its usage as a share of its own limit, so that a process with a higher
+                         limit is stopped later */
 };
 
 struct group_resource {
@@ -27,12 +28,12 @@ struct proc_group {
     struct group_resource resource;
 };
 
-/* As GSE writes them down: procgroupinfo.json. */
+/* GSE's file of groups, procgroupinfo.json. */
 struct proc_group_file {
     struct list groups; /* struct proc_group */
 };
 
-/* GSE's set_process_group_info.  Of its meta the namespace is what counts. */
+/* GSE's set_process_group_info.  Of its meta only the namespace matters. */
 struct group_spec {
     struct list groups; /* struct proc_group */
 };
@@ -43,7 +44,7 @@ struct group_set_ask {
     struct group_spec spec;
 };
 
-/* And get_process_group_info. */
+/* GSE's get_process_group_info. */
 struct group_get_ask {
     struct proc_meta meta;
     struct list hosts; /* struct host_ref */

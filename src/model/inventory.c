@@ -18,7 +18,7 @@ static const struct field set_fields[] = {
     { "cloud_id", "bk_cloud_id", FIELD_INT, AT(host_set_ask, cloud_id), .max = INT32_MAX,
       .doc = "the cloud area of the address" },
     { "ip", "bk_host_innerip inner_ip", FIELD_STR, AT(host_set_ask, ip), .max = ID_MAX_BYTES, .check = rule_line,
-      .doc = "in place of `host`; one that has not joined yet is expected there" },
+      .doc = "in place of `host`; a host that has not joined is expected there" },
     { "biz_id", "bk_biz_id business", FIELD_INT, AT(host_set_ask, biz_id), HAS(host_set_ask, has_biz_id),
       .max = INT32_MAX, .doc = "the business it belongs to; 0: none" },
     { "host_id", "bk_host_id", FIELD_INT, AT(host_set_ask, host_id), HAS(host_set_ask, has_host_id),
@@ -28,12 +28,12 @@ static const struct field set_fields[] = {
     { 0 },
 };
 const struct shape host_set_ask_shape = { "host_set_ask", sizeof(struct host_set_ask), set_fields,
-                                          .doc = "What is to be so of a host. What is left out stays." };
+                                          .doc = "The wanted facts of a host. A fact that is left out stays as it is." };
 
 static const struct field import_fields[] = {
     { "hosts", .type = FIELD_LIST, AT(host_import_ask, hosts), .flags = FIELD_REQUIRED, .min = 1, .max = IMPORT_MAX,
       .sub = &host_set_ask_shape, .doc = "each host once" },
-    { "dry_run", .type = FIELD_BOOL, AT(host_import_ask, dry_run), .doc = "only says what would change" },
+    { "dry_run", .type = FIELD_BOOL, AT(host_import_ask, dry_run), .doc = "only shows what would change" },
     { 0 },
 };
 const struct shape host_import_ask_shape = { "host_import_ask", sizeof(struct host_import_ask), import_fields };
@@ -59,23 +59,23 @@ static const struct field set_view_fields[] = {
       .doc = "empty: it has not joined" },
     { "cloud_id", .type = FIELD_INT, AT(host_set_view, cloud_id), .doc = "the cloud area it is in" },
     { "ip", .type = FIELD_STR, AT(host_set_view, ip), .max = ID_MAX_BYTES, .doc = "its address there" },
-    { "hostname", .type = FIELD_STR, AT(host_set_view, hostname), .max = NAME_MAX_BYTES, .doc = "what it calls itself" },
-    { "before", .type = FIELD_OBJ, AT(host_set_view, before), .sub = &facts_shape, .doc = "what was so" },
-    { "after", .type = FIELD_OBJ, AT(host_set_view, after), .sub = &facts_shape, .doc = "what is, or would be" },
+    { "hostname", .type = FIELD_STR, AT(host_set_view, hostname), .max = NAME_MAX_BYTES, .doc = "its host name" },
+    { "before", .type = FIELD_OBJ, AT(host_set_view, before), .sub = &facts_shape, .doc = "before the change" },
+    { "after", .type = FIELD_OBJ, AT(host_set_view, after), .sub = &facts_shape, .doc = "after the change, or as it would be" },
     { 0 },
 };
 const struct shape host_set_view_shape = { "host_set_view", sizeof(struct host_set_view), set_view_fields,
-                                           .doc = "What became of a host of an import." };
+                                           .doc = "The result for one host of an import." };
 
 static const struct field import_view_fields[] = {
     { "applied", .type = FIELD_BOOL, AT(host_import_view, applied),
       .doc = "all of it; false: nothing has changed, because it was a dry run or one of the hosts is `bad`" },
-    { "unchanged", .type = FIELD_INT, AT(host_import_view, unchanged), .doc = "hosts that are so already" },
+    { "unchanged", .type = FIELD_INT, AT(host_import_view, unchanged), .doc = "hosts that did not change" },
     { "changed", .type = FIELD_INT, AT(host_import_view, changed), .doc = "hosts that have changed" },
     { "expected", .type = FIELD_INT, AT(host_import_view, expected), .doc = "hosts that have not joined" },
-    { "bad", .type = FIELD_INT, AT(host_import_view, bad), .doc = "hosts for which it can not be" },
+    { "bad", .type = FIELD_INT, AT(host_import_view, bad), .doc = "hosts with an error" },
     { "hosts", .type = FIELD_LIST, AT(host_import_view, hosts), .max = IMPORT_MAX, .sub = &host_set_view_shape,
-      .doc = "one by one, in the order they were asked for" },
+      .doc = "one per host, in the order of the request" },
     { 0 },
 };
 const struct shape host_import_view_shape = { "host_import_view", sizeof(struct host_import_view),
@@ -93,10 +93,10 @@ const struct shape business_put_ask_shape = { "business_put_ask", sizeof(struct 
 static const struct field business_fields[] = {
     { "id", .type = FIELD_INT, AT(business_view, id), .doc = "its number" },
     { "name", .type = FIELD_STR, AT(business_view, name), .max = NAME_MAX_BYTES,
-      .doc = "empty: nobody has named it, but hosts are in it" },
+      .doc = "empty: not listed, but hosts belong to it" },
     { "hosts", .type = FIELD_INT, AT(business_view, hosts), .doc = "in it" },
     { "expected", .type = FIELD_INT, AT(business_view, expected), .flags = FIELD_OMIT_EMPTY,
-      .doc = "hosts that are to be in it and have not joined; of the list alone" },
+      .doc = "expected hosts of it, which have not joined; only in the list" },
     { 0 },
 };
 const struct shape business_view_shape = { "business_view", sizeof(struct business_view), business_fields,
@@ -124,11 +124,11 @@ static const struct field set_of_fields[] = {
     { "name", "bk_biz_set_name", FIELD_STR, AT(business_set_view, name), .flags = FIELD_REQUIRED, .min = 1,
       .max = NAME_MAX_BYTES, .check = rule_line, .doc = "for people" },
     { "businesses", .type = FIELD_LIST, AT(business_set_view, businesses), .max = MEMBERS_MAX, .sub = &member_shape,
-      .doc = "that are in it" },
+      .doc = "its businesses" },
     { 0 },
 };
 const struct shape business_set_view_shape = { "business_set_view", sizeof(struct business_set_view), set_of_fields,
-                                               .doc = "Several businesses, as one." };
+                                               .doc = "A set of businesses." };
 
 static const struct field set_page_fields[] = {
     { "sets", .type = FIELD_LIST, AT(business_set_page, sets), .max = PAGE_MAX, .sub = &business_set_view_shape,

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* inventory.h - what people say of hosts, and businesses: what /v1 takes and shows of it. */
+/* inventory.h - facts about hosts that operators enter, and businesses, as /v1 takes and shows
+ * them. */
 #ifndef MODEL_INVENTORY_H
 #define MODEL_INVENTORY_H
 
 #include <stdint.h>
 
-#include "wire/shape.h"
+#include "wire/json/shape.h"
 
 enum {
     IMPORT_MAX = 10000, /* hosts of one import */
     BIZ_SET_FIRST = 8000000,
-    BIZ_SET_LAST = 9999999, /* what clients of Job take for a set, where both may stand */
+    BIZ_SET_LAST = 9999999, /* highest id that clients of Job take for a set, where a business or a
+                               set may be meant */
 };
 
-/* One host: PUT /v1/hosts, and each of an import.  What is not given stays as it is. */
+/* One host: PUT /v1/hosts, and each of an import.  A field that is not given stays as it is. */
 struct host_set_ask {
     const char *host;     /* an agent id, "cloud:ip", or an address of the cloud area */
-    const char *agent_id; /* or by these */
+    const char *agent_id; /* alternative to `host` */
     const char *ip;
     int64_t cloud_id, biz_id, host_id;
     const char *note;
@@ -50,9 +52,9 @@ struct host_set_view {
 };
 
 struct host_import_view {
-    bool applied; /* all of them; else nothing was changed */
+    bool applied; /* all were changed; false: none was */
     int64_t unchanged, changed, expected, bad;
-    struct list hosts; /* struct host_set_view, as they were asked for */
+    struct list hosts; /* struct host_set_view, in the order of the request */
 };
 
 struct business_id {
@@ -67,7 +69,7 @@ struct business_put_ask {
 
 struct business_view {
     int64_t id;
-    const char *name; /* "": it is not listed, but hosts are in it */
+    const char *name; /* "": not listed, but hosts belong to it */
     int64_t hosts, expected;
 };
 

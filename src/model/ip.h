@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ip.h - addresses of hosts, in one spelling each: they are compared as text. */
+/* ip.h - canonical text of host addresses, which are compared as text. */
 #ifndef MODEL_IP_H
 #define MODEL_IP_H
 
@@ -7,7 +7,8 @@
 
 enum { IP_TEXT_SIZE = 46 };
 
-/* Numeric ones of IPv4 and IPv6; one of IPv4 inside of IPv6 is that of IPv4. */
+/* Reads a numeric IPv4 or IPv6 address; an IPv4-mapped IPv6 address becomes IPv4.  False for
+ * anything else. */
 bool ip_read(const char *text, char to[IP_TEXT_SIZE]);
 
 #endif

@@ -5,7 +5,9 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/mem/buf.h"
+#include "base/text/msg.h"
+#include "model/operation.h"
 #include "model/rules.h"
 
 #define AT(type, member) .offset = offsetof(struct type, member)
@@ -14,19 +16,19 @@ static const char *check_ipv4(const char *text)
 {
     struct in_addr ignored;
 
-    return inet_pton(AF_INET, text, &ignored) == 1 ? NULL : "must be an IPv4 address";
+    return inet_pton(AF_INET, text, &ignored) == 1 ? NULL : MSG("must be an IPv4 address");
 }
 
 static const char *check_extension(const char *text)
 {
     return !*text || !strcmp(text, "sh") || !strcmp(text, "bat") || !strcmp(text, "ps1")
                ? NULL
-               : "must be sh, bat or ps1";
+               : MSG("must be sh, bat or ps1");
 }
 
 static const char *check_task(const char *text)
 {
-    return text[strspn(text, " \t")] ? rule_line(text) : "must not be blank";
+    return text[strspn(text, " \t")] ? rule_line(text) : MSG("must not be blank");
 }
 
 /* clang-format off */
@@ -37,7 +39,7 @@ static const struct field host_fields[] = {
       .doc = "its cloud area; 0 is the direct one" },
     { 0 },
 };
-static const struct shape host_shape = { "job_host", sizeof(struct host_ref), host_fields };
+const struct shape job_host_shape = { "job_host", sizeof(struct host_ref), host_fields };
 
 #define TEXT(owner, field_name, member, limit, rule, text) \
     { field_name, .type = FIELD_STR, AT(owner, member), .max = limit, .check = rule, .doc = text }
@@ -46,19 +48,19 @@ static const struct shape host_shape = { "job_host", sizeof(struct host_ref), ho
     { field_name, .type = FIELD_INT, AT(job_process, member), .max = most, .doc = text }
 #define HOSTS(owner) \
     { "ip_list", .type = FIELD_LIST, AT(owner, hosts), .flags = FIELD_REQUIRED, .min = 1, \
-      .max = TARGETS_MAX, .sub = &host_shape, .doc = "where" }
+      .max = TARGETS_MAX, .sub = &job_host_shape, .doc = "where" }
 #define ACCOUNT(owner) \
     { "account", .type = FIELD_STR, AT(owner, user), .max = ID_MAX_BYTES, .check = rule_line, \
       .fallback_text = "root", .doc = "the system account it runs as" }
 
 static const struct field process_fields[] = {
-    JOB_TEXT("setup_path", setup_path, PATH_MAX_BYTES, rule_path, "commands run here; required but to un-host"),
+    JOB_TEXT("setup_path", setup_path, PATH_MAX_BYTES, rule_path, "commands run here; empty: in `/`"),
     JOB_TEXT("proc_name", proc_name, NAME_MAX_BYTES, rule_line, "file name of the binary; required, but to un-host by `value_key`"),
-    JOB_TEXT("pid_path", pid_path, PATH_MAX_BYTES, rule_path, "the pid file; required but to un-host"),
+    JOB_TEXT("pid_path", pid_path, PATH_MAX_BYTES, rule_path, "the pid file; empty: the process that was started here, else the only one of that name and user"),
     JOB_TEXT("cfg_path", config_path, PATH_MAX_BYTES, rule_path, "stored and returned"),
     JOB_TEXT("log_path", log_path, PATH_MAX_BYTES, rule_path, "stored and returned"),
     { "proc_owner", "contact", .type = FIELD_STR, AT(job_process, owner), .max = NAME_MAX_BYTES,
-      .check = rule_line, .doc = "whom to ask about it; `contact` in `.proc`" },
+      .check = rule_line, .doc = "the person responsible; `contact` in `.proc`" },
     ACCOUNT(job_process),
     JOB_TEXT("start_cmd", control.start_cmd, COMMAND_MAX_BYTES, NULL, "starts it"),
     JOB_TEXT("stop_cmd", control.stop_cmd, COMMAND_MAX_BYTES, NULL, "stops it"),
@@ -68,7 +70,7 @@ static const struct field process_fields[] = {
     JOB_TEXT("func_id", func_id, NAME_MAX_BYTES, rule_line, "echoed in `content`"),
     JOB_TEXT("instance_id", instance_id, NAME_MAX_BYTES, rule_line, "echoed in `content`"),
     JOB_TEXT("value_key", value_key, NAME_MAX_BYTES, rule_line, "its name; else setup_path and proc_name"),
-    { "type", .type = FIELD_ENUM, AT(job_process, kind), .names = proc_kind_names, .doc = "how it is kept" },
+    { "type", .type = FIELD_ENUM, AT(job_process, kind), .names = proc_kind_names, .doc = "whether the agent restarts it" },
     { "cpu_lmt", .type = FIELD_INT, AT(job_process, cpu_limit), .doc = "percent; out of 0 to 100: no limit" },
     { "mem_lmt", .type = FIELD_INT, AT(job_process, mem_limit), .doc = "percent; out of 0 to 100: no limit" },
     JOB_INT("cycle_time", cycle_s, 366 * DAY_S, "seconds between the runs of a periodic one; 0: it is run only when asked"),
@@ -84,7 +86,6 @@ static const struct shape process_shape = { "process_info", sizeof(struct job_pr
 #define PROCESSES(owner, kind) \
     { "process_infos", .type = FIELD_LIST, AT(owner, processes), .flags = FIELD_REQUIRED, .min = 1, \
       .max = TARGETS_MAX, .sub = &kind, .doc = "the processes" }
-#define OP_DOC "0 start, 1 stop, 2 query, 3 host, 4 un-host, 7 restart, 8 reload, 9 kill"
 
 static const struct field manage_fields[] = {
     JOB_SCOPE_FIELDS(job_operate),
@@ -97,7 +98,7 @@ const struct shape job_manage_shape = { "job_manage", sizeof(struct job_operate)
 
 static const struct field operate_fields[] = {
     JOB_SCOPE_FIELDS(job_operate),
-    { "op_type", .type = FIELD_INT, AT(job_operate, op), .flags = FIELD_REQUIRED, .doc = OP_DOC },
+    { "op_type", .type = FIELD_INT, AT(job_operate, op), .flags = FIELD_REQUIRED, .doc = OPERATIONS_DOC },
     PROCESSES(job_operate, process_shape),
     { 0 },
 };
@@ -119,7 +120,7 @@ static const struct shape script_shape = { "script_process_info", sizeof(struct 
 
 static const struct field script_operate_fields[] = {
     JOB_SCOPE_FIELDS(job_script_operate),
-    { "op_type", .type = FIELD_INT, AT(job_script_operate, op), .flags = FIELD_REQUIRED, .doc = OP_DOC },
+    { "op_type", .type = FIELD_INT, AT(job_script_operate, op), .flags = FIELD_REQUIRED, .doc = OPERATIONS_DOC },
     PROCESSES(job_script_operate, script_shape),
     { 0 },
 };
@@ -160,13 +161,13 @@ static const struct shape entry_at_shape = { "job_entry_at", sizeof(struct job_e
 static const struct field answer_fields[] = {
     { "status", .type = FIELD_INT, AT(job_result, status), .max = 115, .doc = "115 while any entry waits, else 0" },
     { "result", .type = FIELD_MAP, AT(job_result, entries), .max = TARGETS_MAX, .sub = &entry_at_shape,
-      .doc = "what became of it, by key: `value_key`, or `setup_path` and `proc_name`, then cloud area and address" },
+      .doc = "the results by key: `value_key`, or `setup_path` and `proc_name`, then cloud area and address" },
     { 0 },
 };
 const struct shape job_result_shape = { "job_result", sizeof(struct job_result), answer_fields };
 /* clang-format on */
 
-/* ---- who it is */
+/* ---- name */
 
 const char *job_process_name(const struct job_process *p, struct arena *a)
 {
@@ -175,16 +176,16 @@ const char *job_process_name(const struct job_process *p, struct arena *a)
 
     if (*p->value_key)
         return p->value_key;
-    if (!n || !*name)
+    if (!*name)
         return name;
     while (n && p->setup_path[n - 1] == '/')
         n--;
     return arena_printf(a, "%.*s/%s", (int)n, p->setup_path, name);
 }
 
-/* ---- how it is run */
+/* ---- spec */
 
-/* 0 is the default here, for which nobody needs to say anything. */
+/* Sets a value unless it is 0, which is the default here. */
 #define GIVE(policy, member, has_member, value)                                                    \
     do {                                                                                           \
         if (value) {                                                                               \
@@ -222,8 +223,7 @@ void job_process_spec(const struct job_process *p, struct proc_spec *ret)
 
 /* ---- scripts */
 
-/* Bare where the documents have it bare; what a shell would take for more than a word is
- * between quotes. */
+/* Quotes the text for a shell if that is needed.  Other texts stay bare, as in the documents. */
 static const char *shell_word(const char *text, struct arena *a)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -257,7 +257,7 @@ static int64_t limit_or(int64_t percent, int64_t other)
     return percent >= 0 && percent <= 100 ? percent : other;
 }
 
-/* The numbers are Job's own. */
+/* The numbers are Job's. */
 void job_process_of_script(const struct job_script_process *from, struct arena *a,
                            struct job_process *ret)
 {

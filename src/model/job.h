@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* job.h - processes as BlueKing Job speaks of them: the facts of proc.h under
- * other names, several to a request. */
+/* job.h - processes in the requests of BlueKing Job: the same facts as in proc.h under other names,
+ * several to a request. */
 #ifndef MODEL_JOB_H
 #define MODEL_JOB_H
 
 #include "model/proc.h"
 
-/* In whose name: a business or a set of them.  The first two win; what they mean is for
- * whoever knows the businesses to say (api/job_scope.h). */
+/* The business or business set on whose behalf a request is made.  type and id take precedence;
+ * api/pipeline/job_scope.h resolves them. */
 struct job_scope {
     const char *type, *id;
     int64_t biz_id; /* 0: not given */
@@ -15,7 +15,7 @@ struct job_scope {
 
 enum { JOB_SCOPE_MAX_BYTES = 32 };
 
-/* Its rows in the table of a struct that has one as `scope`. */
+/* Rows for the field table of a struct with a member `scope`. */
 /* clang-format off */
 #define JOB_SCOPE_FIELDS(owner) \
     { "bk_scope_type", .type = FIELD_STR, .offset = offsetof(struct owner, scope.type), \
@@ -35,16 +35,16 @@ struct job_process {
     struct list hosts; /* struct host_ref */
 };
 
-enum { JOB_HOST = 1, JOB_UNHOST = 2 }; /* manage_proc's own numbers */
+enum { JOB_HOST = 1, JOB_UNHOST = 2 }; /* op_type of manage_proc */
 
 /* manage_proc and operate_process. */
 struct job_operate {
     struct job_scope scope;
-    int64_t op;            /* the API says which numbers */
+    int64_t op;            /* numbers depend on the API */
     struct list processes; /* struct job_process */
 };
 
-/* operate_proc, whose commands are scripts of fixed names. */
+/* operate_proc, whose commands are scripts with fixed names. */
 struct job_script_process {
     const char *proc_name, *setup_path, *pid_path, *user, *extension;
     int64_t cpu_limit, mem_limit;
@@ -57,7 +57,7 @@ struct job_script_operate {
     struct list processes; /* struct job_script_process */
 };
 
-/* What all three answer with, and get_proc_result asks for. */
+/* The answer to all three, and the request of get_proc_result. */
 struct job_task_ref {
     const char *task_id;
 };
@@ -67,10 +67,10 @@ struct job_result_ask {
     const char *task_id;
 };
 
-/* What became of it: one entry for each key. */
+/* The result of one key. */
 struct job_entry {
     int64_t code;
-    const char *text, *content; /* content is JSON: an object, or "" while it waits */
+    const char *text, *content; /* content is JSON: an object, or "" while the entry is pending */
 };
 
 struct job_entry_at {
@@ -79,21 +79,22 @@ struct job_entry_at {
 };
 
 struct job_result {
-    int64_t status;      /* 115 while any entry waits, else 0 */
+    int64_t status;      /* 115 while any entry is pending, else 0 */
     struct list entries; /* struct job_entry_at */
 };
 
-/* The name under which we know it, which is also how its result is found: value_key, or
- * setup_path and proc_name with exactly one "/" between them; "" if it has neither. */
+/* The name of the process in this product, and the key of its result: value_key, or setup_path and
+ * proc_name with exactly one "/" between them; "" if it has neither. */
 const char *job_process_name(const struct job_process *p, struct arena *a);
 
-/* How it is run.  Texts stay those of the process.  The limits must be from 0 to 100. */
+/* Fills in the spec.  Texts are shared with the process.  The limits must be from 0 to 100. */
 void job_process_spec(const struct job_process *p, struct proc_spec *ret);
 
-/* The same with the commands that its scripts make. */
+/* The process with the commands that its scripts make. */
 void job_process_of_script(const struct job_script_process *from, struct arena *a,
                            struct job_process *ret);
 
+extern const struct shape job_host_shape; /* struct host_ref, by its IPv4 address */
 extern const struct shape job_manage_shape, job_operate_shape, job_script_operate_shape,
     job_task_ref_shape, job_result_ask_shape, job_result_shape;
 

@@ -2,9 +2,8 @@
 /* log.c - the shapes of log.h. */
 #include "model/log.h"
 
-#include <string.h>
-
-#include "base/mem.h"
+#include "base/text/msg.h"
+#include "model/operation.h"
 #include "model/rules.h"
 
 #define AT(type, member) .offset = offsetof(struct type, member)
@@ -13,20 +12,14 @@ enum { LINES_MAX = 100000, LINES_USUAL = 100, OUTPUT_MAX_BYTES = 512 * 1024, WHA
 
 bool log_is_what(const char *text)
 {
-    static const char *const known[] = { "", "stop", "reload", "kill", "version", "health" };
-
-    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-        if (!strcmp(text, known[i]))
-            return true;
-    }
-    return false;
+    return !*text || (operation_is_output(text) && !operation_is_own_output(text));
 }
 
 static const char *check_what(const char *text)
 {
     return log_is_what(text) ? NULL
-                             : "must be stop, reload, kill, version or health; what start and "
-                               "restart say is with what the process says";
+                             : MSG("must be stop, reload, kill, version or health; what start and "
+                                   "restart say is with what the process says");
 }
 
 /* clang-format off */
@@ -36,27 +29,29 @@ static const struct field ask_fields[] = {
     { "name", .type = FIELD_STR, AT(log_ask, name), .flags = FIELD_REQUIRED, .min = 1, .max = NAME_MAX_BYTES,
       .check = rule_line, .doc = "unique within its namespace on a host" },
     { "host", .type = FIELD_STR, AT(log_ask, host), .max = ID_MAX_BYTES, .check = rule_line,
-      .doc = "where: an agent id, `cloud:ip` or an address of cloud area 0; may be left out where one host has it" },
+      .doc = "the host: an agent id, `cloud:ip` or an address of cloud area 0; may be left out if only one host has it" },
     { "what", .type = FIELD_STR, AT(log_ask, what), .max = WHAT_MAX_BYTES, .check = check_what,
-      .doc = "what that command said: `stop`, `reload`, `kill`, `version` or `health`; empty: the process, its start and restart" },
+      .doc = "output of this command: `stop`, `reload`, `kill`, `version` or `health`; empty: of the process, its start and restart" },
     { "lines", .type = FIELD_INT, AT(log_ask, lines), .max = LINES_MAX, .fallback = LINES_USUAL,
-      .doc = "the last ones; 0: as many as there is room for" },
+      .doc = "so many from the end; 0: as many as fit" },
     { "at", .type = FIELD_INT, AT(log_ask, at), .min = -1, .max = INT64_MAX, .fallback = -1,
-      .doc = "what came since this `next`, as much as there is room for; -1: the last lines" },
+      .doc = "start at this `next` of an earlier answer, as much as fits; -1: the last lines" },
     { 0 },
 };
 const struct shape log_ask_shape = { "log_ask", sizeof(struct log_ask), ask_fields };
 
 static const struct field view_fields[] = {
     { "host", .type = FIELD_STR, AT(log_view, host), .flags = FIELD_REQUIRED, .max = ID_MAX_BYTES,
-      .doc = "where: the agent's id" },
+      .doc = "the host's agent id" },
     { "output", .type = FIELD_STR, AT(log_view, output), .max = OUTPUT_MAX_BYTES,
-      .doc = "UTF-8; what was not is U+FFFD" },
-    { "next", .type = FIELD_INT, AT(log_view, next), .doc = "`at` for what follows; only grows" },
+      .doc = "UTF-8; invalid bytes become U+FFFD" },
+    { "next", .type = FIELD_INT, AT(log_view, next), .doc = "`at` of the next request; never falls" },
     { "has_gap", .type = FIELD_BOOL, AT(log_view, has_gap),
-      .doc = "what stood at `at` is there no more; this is what follows" },
+      .doc = "the output at `at` is gone; this follows the gap" },
+    { "gap_bytes", .type = FIELD_INT, AT(log_view, gap_bytes), .flags = FIELD_OMIT_EMPTY,
+      .doc = "size of the gap; left out if it is not known" },
     { 0 },
 };
 const struct shape log_view_shape = { "log_view", sizeof(struct log_view), view_fields,
-                                      .doc = "What a process has said." };
+                                      .doc = "Output of a process." };
 /* clang-format on */

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* log.h - what a process has said, as /v1 shows it. */
+/* log.h - output of a process, as /v1 shows it. */
 #ifndef MODEL_LOG_H
 #define MODEL_LOG_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "wire/shape.h"
+#include "wire/json/shape.h"
 
 /* The query of GET /v1/logs. */
 struct log_ask {
     const char *space, *name;
-    const char *host; /* "": the one that has it */
-    const char *what; /* "stop", "reload", "kill": what that command said; "": the process */
+    const char *host; /* "": the only host that has it */
+    const char *what; /* "stop", "reload", "kill": output of that command; "": of the process */
     int64_t lines, at;
 };
 
 struct log_view {
-    const char *host; /* its agent's id */
+    const char *host; /* agent id */
     const char *output;
     int64_t next;
     bool has_gap;
+    int64_t gap_bytes; /* size of the gap, if there is one; 0: not known */
 };
 
-bool log_is_what(const char *text); /* "", or a command whose words are kept apart */
+bool log_is_what(const char *text); /* "", or a command whose output is stored separately */
 
 extern const struct shape log_ask_shape, log_view_shape;
 

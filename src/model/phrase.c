@@ -4,8 +4,8 @@
 
 #include <ctype.h>
 
-/* The argument that the place at p ("{1}") is for; NULL where none is. */
-static const char *place(const char *p, const char *const *args)
+/* The argument for the placeholder at p ("{1}"); NULL if there is none. */
+static const char *phrase_place(const char *p, const char *const *args)
 {
     if (p[0] != '{' || !isdigit((unsigned char)p[1]) || p[2] != '}')
         return NULL;
@@ -19,7 +19,7 @@ static const char *place(const char *p, const char *const *args)
 void phrase_put(struct buf *b, const char *phrase, const char *const *args)
 {
     for (const char *p = phrase; *p; p++) {
-        const char *arg = place(p, args);
+        const char *arg = phrase_place(p, args);
 
         if (!arg) {
             buf_addc(b, *p);

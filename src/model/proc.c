@@ -2,17 +2,21 @@
 /* proc.c - the shapes of proc.h.  A new field is one line here. */
 #include "model/proc.h"
 
+#include <string.h>
+
 #include "model/cron.h"
-#include "model/register.h"
+#include "model/operation.h"
 #include "model/rules.h"
 
 #define AT(type, member)  .offset = offsetof(struct type, member)
 #define HAS(type, member) .has = offsetof(struct type, member)
 
+enum { LABELS_MAX = 64 };
+
 /* clang-format off */
 static const struct field label_fields[] = {
     { "key", .type = FIELD_STR, AT(proc_label, key), .max = NAME_MAX_BYTES },
-    { "value", .type = FIELD_SCALAR, AT(proc_label, value), .max = 1024 },
+    { "value", .type = FIELD_SCALAR, AT(proc_label, value), .flags = FIELD_AS_TEXT, .max = 1024 },
     { 0 },
 };
 const struct shape proc_label_shape = { "label", sizeof(struct proc_label), label_fields };
@@ -22,8 +26,8 @@ static const struct field meta_fields[] = {
       .max = NAME_MAX_BYTES, .check = rule_space, .doc = "groups processes of one owner" },
     { "name", .type = FIELD_STR, AT(proc_meta, name), .flags = FIELD_REQUIRED, .min = 1,
       .max = NAME_MAX_BYTES, .check = rule_line, .doc = "unique within its namespace on a host" },
-    { "labels", .type = FIELD_MAP, AT(proc_meta, labels), .max = 64, .sub = &proc_label_shape,
-      .doc = "stored and returned as given" },
+    { "labels", .type = FIELD_MAP, AT(proc_meta, labels), .max = LABELS_MAX, .sub = &proc_label_shape,
+      .doc = "stored and returned, each value as a string: `7` as `\"7\"`, null as `\"\"`" },
     { 0 },
 };
 const struct shape proc_meta_shape = { "meta", sizeof(struct proc_meta), meta_fields,
@@ -39,15 +43,27 @@ static const struct field host_fields[] = {
 };
 const struct shape host_ref_shape = { "host", sizeof(struct host_ref), host_fields };
 
+/* Targets of a call: an invalid one (empty, too long, not a line) fails alone, not the whole
+ * call. */
+static const struct field target_host_fields[] = {
+    { "ip", .type = FIELD_STR, AT(host_ref, ip), .flags = FIELD_REQUIRED, .max = ID_ASKED_MAX_BYTES,
+      .doc = "the host's address" },
+    { "bk_cloud_id", .type = FIELD_INT, AT(host_ref, cloud_id), .flags = FIELD_REQUIRED, .max = INT32_MAX,
+      .doc = "its cloud area; 0 is the direct one" },
+    { "bk_supplier_id", .type = FIELD_INT, AT(host_ref, supplier_id), .doc = "echoed, never matched" },
+    { 0 },
+};
+const struct shape target_host_shape = { "target_host", sizeof(struct host_ref), target_host_fields };
+
 static const struct field agent_fields[] = {
-    { "agent_id", .type = FIELD_STR, AT(agent_ref, id), .min = 1, .max = ID_MAX_BYTES, .check = rule_line },
+    { "agent_id", .type = FIELD_STR, AT(agent_ref, id), .max = ID_ASKED_MAX_BYTES },
     { 0 },
 };
 const struct shape agent_ref_shape = { "agent_id", sizeof(struct agent_ref), agent_fields, .bare = true };
 
 #define NEEDED_BY_OPS "required to start, stop, host and kill (0, 1, 3, 9)"
 
-/* Who registers a process must say what the others leave to the operation. */
+/* A registration requires fields that the other calls leave to the operation. */
 #define IDENTITY_ROWS(needed, least, needed_by) \
     { "index_key", .type = FIELD_STR, AT(proc_identity, index_key), .max = NAME_MAX_BYTES, .check = rule_line, \
       .doc = "replaces `namespace:name` as the agent's own key" }, \
@@ -121,9 +137,9 @@ static const struct field policy_fields[] = {
       .flags = FIELD_ZERO_UNSET, .min = 1, .max = HOUR_S, .fallback = 5,
       .doc = "it must be gone this long after the stop command" },
     { "start_retries", .type = FIELD_INT, AT(proc_policy, start_retries), HAS(proc_policy, has_retries),
-      .max = 1000, .fallback = 4, .doc = "tries to pull it up again; 0: never" },
+      .max = 1000, .fallback = 4, .doc = "tries in a row that may fail before hosting ends, besides the first five of a process that was up once; 0: it is never restarted" },
     { "start_interval", .type = FIELD_INT, AT(proc_policy, start_interval_s), HAS(proc_policy, has_interval),
-      .flags = FIELD_ZERO_UNSET, .min = 1, .max = DAY_S, .fallback = 10, .doc = "seconds between those tries" },
+      .flags = FIELD_ZERO_UNSET, .min = 1, .max = DAY_S, .fallback = 10, .doc = "seconds from the begin of one of those tries to the next" },
     { "crontab_rule", "crotab_rule", .type = FIELD_STR, AT(proc_policy, cron_rule), HAS(proc_policy, has_cron),
       .max = NAME_MAX_BYTES, .check = cron_check,
       .doc = "when a periodic one runs: the five fields of cron, or `@daily` and the like, in the host's time zone" },
@@ -151,7 +167,8 @@ static const struct field config_file_fields[] = {
 static const struct shape config_file_shape = { "configmap", sizeof(struct proc_config_file),
                                                 config_file_fields };
 
-/* `needs_all` is for register_proc_info; of the policy either name will do, so that is looked at later. */
+/* `needs_all` is for register_proc_info; the policy may have either of its names, so it is checked
+ * later. */
 #define SPEC_ROWS(needs_identity, needs_all, identity_kind, resource_kind) \
     { "identity", .type = FIELD_OBJ, AT(proc_spec, identity), HAS(proc_spec, has_identity), .flags = needs_identity, \
       .sub = &identity_kind, .doc = "what it is" }, \
@@ -185,12 +202,14 @@ static const struct field operate_fields[] = {
     { "meta", .type = FIELD_OBJ, AT(proc_operate, meta), .flags = FIELD_REQUIRED, .sub = &proc_meta_shape,
       .doc = "which process" },
     { "op_type", .type = FIELD_INT, AT(proc_operate, op), .flags = FIELD_REQUIRED,
-      .doc = "0 start, 1 stop, 2 query, 3 host, 4 un-host, 7 restart, 8 reload, 9 kill" },
-    { "hosts", .type = FIELD_LIST, AT(proc_operate, hosts), .max = TARGETS_MAX, .sub = &host_ref_shape,
+      .doc = OPERATIONS_DOC },
+    { "hosts", .type = FIELD_LIST, AT(proc_operate, hosts), .max = TARGETS_MAX, .sub = &target_host_shape,
       .doc = "where; required, or `agent_id_list`" },
     { "agent_id_list", .type = FIELD_LIST, AT(proc_operate, agents), .max = TARGETS_MAX, .sub = &agent_ref_shape,
       .doc = "where, by agent id; given, `hosts` is ignored" },
-    { "spec", .type = FIELD_OBJ, AT(proc_operate, spec), .sub = &proc_spec_shape, .doc = "how it is run" },
+    { "spec", .type = FIELD_OBJ, AT(proc_operate, spec), HAS(proc_operate, has_spec), .sub = &proc_spec_shape,
+      .doc = "how it is run; without it, as it is registered at the server, else as the host itself has it; where there is none, "
+             "its target gets 801, but a query says that nothing runs and an un-host succeeds" },
     { 0 },
 };
 const struct shape proc_operate_shape = { "operate", sizeof(struct proc_operate), operate_fields };
@@ -207,7 +226,7 @@ static const struct field register_fields[] = {
     { "meta", .type = FIELD_OBJ, AT(proc_register, meta), .flags = FIELD_REQUIRED, .sub = &proc_meta_shape,
       .doc = "which process" },
     { "hosts", .type = FIELD_LIST, AT(proc_register, hosts), .flags = FIELD_REQUIRED, .min = 1,
-      .max = TARGETS_MAX, .sub = &host_ref_shape, .doc = "where" },
+      .max = TARGETS_MAX, .sub = &target_host_shape, .doc = "where" },
     { "spec", .type = FIELD_OBJ, AT(proc_register, spec), .flags = FIELD_REQUIRED, .sub = &registered_spec_shape,
       .doc = "how it is run" },
     { 0 },
@@ -217,7 +236,7 @@ const struct shape proc_register_shape = { "register", sizeof(struct proc_regist
 static const struct field update_fields[] = {
     { "meta", .type = FIELD_OBJ, AT(proc_register, meta), .flags = FIELD_REQUIRED, .sub = &proc_meta_shape,
       .doc = "which process" },
-    { "hosts", .type = FIELD_LIST, AT(proc_register, hosts), .max = TARGETS_MAX, .sub = &host_ref_shape,
+    { "hosts", .type = FIELD_LIST, AT(proc_register, hosts), .max = TARGETS_MAX, .sub = &target_host_shape,
       .doc = "where; required, or `agent_id_list`" },
     { "agent_id_list", .type = FIELD_LIST, AT(proc_register, agents), .max = TARGETS_MAX, .sub = &agent_ref_shape,
       .doc = "where, by agent id; given, `hosts` is ignored" },
@@ -231,7 +250,7 @@ static const struct field unregister_fields[] = {
     { "meta", .type = FIELD_OBJ, AT(proc_register, meta), .flags = FIELD_REQUIRED, .sub = &proc_meta_shape,
       .doc = "which process" },
     { "hosts", .type = FIELD_LIST, AT(proc_register, hosts), .flags = FIELD_REQUIRED, .min = 1, .max = TARGETS_MAX,
-      .sub = &host_ref_shape, .doc = "where" },
+      .sub = &target_host_shape, .doc = "where" },
     { 0 },
 };
 const struct shape proc_unregister_shape = { "unregister", sizeof(struct proc_register), unregister_fields };
@@ -241,7 +260,7 @@ static const struct field operate_known_fields[] = {
       .doc = "which process" },
     { "op_type", .type = FIELD_INT, AT(proc_operate, op), .doc = "as of `operate_proc_v2`; without it, start" },
     { "hosts", .type = FIELD_LIST, AT(proc_operate, hosts), .flags = FIELD_REQUIRED, .min = 1, .max = TARGETS_MAX,
-      .sub = &host_ref_shape, .doc = "where" },
+      .sub = &target_host_shape, .doc = "where" },
     { 0 },
 };
 const struct shape proc_operate_known_shape = { "operate_known", sizeof(struct proc_operate), operate_known_fields };
@@ -270,6 +289,57 @@ int64_t proc_check_end_s(const struct proc_spec *spec)
     int64_t begin_s = proc_policy_of(spec).start_check_s;
 
     return spec->extra.job.check_end_s > begin_s ? spec->extra.job.check_end_s : begin_s;
+}
+
+struct labels {
+    struct list list;
+};
+static const struct field labels_fields[] = {
+    { "labels", .type = FIELD_MAP, .max = LABELS_MAX, .sub = &proc_label_shape },
+    { 0 },
+};
+static const struct shape labels_shape = { "labels", sizeof(struct labels), labels_fields };
+
+/* The map alone, taken from an object with this one member. */
+void proc_labels_write(const struct list *labels, struct buf *to)
+{
+    const struct labels all = { *labels };
+    struct buf json = { 0 };
+
+    shape_write(&labels_shape, &all, &json);
+    buf_truncate(&json, json.len - 1);
+    buf_drop(&json, strlen("{\"labels\":"));
+    buf_add(to, buf_data(&json), json.len);
+    buf_free(&json);
+}
+
+int proc_labels_read(const char *text, struct arena *a, struct list *ret, struct err *err)
+{
+    struct labels all;
+    struct buf json = { 0 };
+    int failed;
+
+    buf_printf(&json, "{\"labels\":%s}", text);
+    failed = shape_read(&labels_shape, buf_data(&json), json.len, 0, a, &all, err);
+    buf_free(&json);
+    if (!failed)
+        *ret = all.list;
+    return failed;
+}
+
+const char *proc_labels_renew(const char *text, struct arena *a)
+{
+    struct list labels;
+    struct buf json = { 0 };
+    struct err ignored;
+    const char *renewed;
+
+    if (!text || proc_labels_read(text, a, &labels, &ignored))
+        return text;
+    proc_labels_write(&labels, &json);
+    renewed = arena_memdup(a, buf_data(&json), json.len);
+    buf_free(&json);
+    return renewed;
 }
 
 void proc_spec_copy(const struct proc_spec *from, struct arena *a, struct proc_spec *ret)

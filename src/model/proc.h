@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* proc.h - the nouns of process management, as every part of the system knows
- * them, and the shape each has on the wire. */
+/* proc.h - the nouns of process management that all parts share, and their shapes. */
 #ifndef MODEL_PROC_H
 #define MODEL_PROC_H
 
 #include <stdint.h>
 
 #include "model/extra.h"
-#include "wire/shape.h"
-
-enum proc_op {
-    PROC_OP_START = 0,
-    PROC_OP_STOP = 1,
-    PROC_OP_QUERY = 2,
-    PROC_OP_HOST = 3,
-    PROC_OP_UNHOST = 4,
-    PROC_OP_RESTART = 7,
-    PROC_OP_RELOAD = 8,
-    PROC_OP_KILL = 9,
-};
+#include "model/operation.h"
+#include "wire/json/shape.h"
 
 enum proc_kind { PROC_PERIODIC = 0, PROC_RESIDENT = 1, PROC_RUN_ONCE = 2 };
 
@@ -28,7 +17,7 @@ struct proc_label {
 };
 
 struct proc_meta {
-    const char *space, *name; /* together they name a process on a host */
+    const char *space, *name; /* together they identify a process on a host */
     struct list labels;       /* struct proc_label */
 };
 
@@ -45,22 +34,16 @@ struct proc_identity {
     const char *index_key, *proc_name, *setup_path, *pid_path, *config_path, *log_path, *user;
 };
 
-struct proc_control {
-    const char *start_cmd, *stop_cmd, *restart_cmd, *reload_cmd, *kill_cmd, *version_cmd,
-        *health_cmd;
-};
-
 struct proc_resource {
     double cpu_percent, mem_percent; /* of the whole machine; 0: no limit */
-    int64_t fd, disk, net;           /* stored only */
+    int64_t fd, disk, net;           /* stored, but not enforced */
 };
 
-/* Two blocks of this kind may come with one request, so each value says whether
- * it was given. */
+/* A request may have two blocks of this kind, so each value records whether it was given. */
 struct proc_policy {
     int64_t kind; /* enum proc_kind */
     int64_t start_check_s, stop_check_s, start_retries, start_interval_s, op_timeout_s, cycle_s;
-    const char *cron_rule; /* cron.h; "" and cycle_s 0: a periodic one is run only when asked */
+    const char *cron_rule; /* cron.h; "" and cycle_s 0: a periodic process runs on request */
     enum presence has_kind, has_start_check, has_stop_check, has_retries, has_interval, has_timeout,
         has_cycle, has_cron;
 };
@@ -86,25 +69,40 @@ struct proc_spec {
 
 struct proc_operate {
     struct proc_meta meta;
-    int64_t op;         /* any number: one that is no enum proc_op fails target by target */
+    int64_t op;         /* any number; an unknown one fails for each target */
     struct list hosts;  /* struct host_ref */
-    struct list agents; /* struct agent_ref; given, they win over hosts */
+    struct list agents; /* struct agent_ref; if given, hosts are ignored */
     struct proc_spec spec;
+    enum presence has_spec; /* without a spec the registered one is used */
 };
 
 struct proc_operate_batch {
     struct list items; /* struct proc_operate */
 };
 
-/* Of the two blocks of a spec, with defaults: alive_monitor_policy wins where both say
- * something. */
+/* GSE's register_proc_info, update_proc_info and, without a spec, unregister_proc_info. */
+struct proc_register {
+    struct proc_meta meta;
+    struct list hosts;  /* struct host_ref */
+    struct list agents; /* struct agent_ref; in an update, if given, hosts are ignored */
+    struct proc_spec spec;
+};
+
+/* The effective policy, with defaults: alive_monitor_policy takes precedence where both blocks have
+ * a value. */
 struct proc_policy proc_policy_of(const struct proc_spec *spec);
 int64_t proc_check_end_s(const struct proc_spec *spec); /* never less than start_check_s */
+/* A map of labels as JSON, {"key":"value"}.  Values are strings; a number that an older version
+ * stored is read as text, and proc_labels_renew() converts such a map to the current form. */
+void proc_labels_write(const struct list *labels, struct buf *to);
+int proc_labels_read(const char *text, struct arena *a, struct list *ret, struct err *err);
+const char *proc_labels_renew(const char *text, struct arena *a); /* NULL for NULL */
 void proc_spec_copy(const struct proc_spec *from, struct arena *a, struct proc_spec *ret);
 
 extern const struct shape proc_operate_shape, proc_operate_batch_shape, proc_operate_known_shape;
-extern const struct shape proc_meta_shape, proc_spec_shape, host_ref_shape, proc_label_shape,
-    agent_ref_shape;
+extern const struct shape proc_register_shape, proc_update_shape, proc_unregister_shape;
+extern const struct shape proc_meta_shape, proc_spec_shape, host_ref_shape, target_host_shape,
+    proc_label_shape, agent_ref_shape;
 extern const struct enum_name proc_kind_names[];
 
 #endif

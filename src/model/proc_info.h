@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* proc_info.h - processes as BlueKing's status APIs show them, and what those APIs ask. */
+/* proc_info.h - processes as BlueKing's status APIs show them, and the requests of those APIs. */
 #ifndef MODEL_PROC_INFO_H
 #define MODEL_PROC_INFO_H
 
@@ -9,11 +9,11 @@
 struct proc_status_ask {
     struct proc_meta meta;
     struct list hosts;  /* struct host_ref */
-    struct list agents; /* struct agent_ref; given, they win over hosts */
+    struct list agents; /* struct agent_ref; if given, hosts are ignored */
 };
 
 /* sync_proc_status */
-enum { PROC_SYNC_MAX = 1000 }; /* of a page; who asks for more gets this */
+enum { PROC_SYNC_MAX = 1000 }; /* size of a page; a larger limit is reduced to it */
 
 struct proc_sync_meta {
     const char *space;
@@ -30,15 +30,15 @@ struct proc_sync_ask {
 
 struct proc_info_meta {
     const char *space, *name;
-    const char *labels; /* JSON, as they were sent */
+    const char *labels; /* JSON, as registered */
 };
 
-/* One process on one host.  Every version of the API has all of these, always: clients fail
- * on a field that is missing. */
+/* One process on one host.  Every version of the API always has all of these fields: clients fail
+ * on a missing one. */
 struct proc_info {
     struct proc_info_meta meta;
-    struct host_ref host; /* as the caller wrote it */
-    const char *agent_id; /* the same */
+    struct host_ref host; /* as in the request */
+    const char *agent_id; /* as in the request */
     int64_t wanted, status;
     bool hosted;
     const char *message;
@@ -58,7 +58,7 @@ struct proc_sync {
     struct list list; /* struct proc_info */
 };
 
-/* proc_hosts_ask: a proc_status_ask with hosts alone, as version 1 has it. */
+/* proc_hosts_ask: a proc_status_ask with hosts only, as in version 1. */
 extern const struct shape proc_status_ask_shape, proc_hosts_ask_shape, proc_sync_ask_shape,
     proc_infos_shape, proc_sync_shape;
 

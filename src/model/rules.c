@@ -4,11 +4,13 @@
 
 #include <stddef.h>
 
+#include "base/text/msg.h"
+
 const char *rule_line(const char *text)
 {
     for (; *text; text++) {
         if ((unsigned char)*text < 32 || *text == 127)
-            return "must not have control characters";
+            return MSG("must not have control characters");
     }
     return NULL;
 }
@@ -18,12 +20,12 @@ const char *rule_space(const char *text)
 {
     for (const char *p = text; *p; p++) {
         if (*p == ':')
-            return "must not have a colon";
+            return MSG("must not have a colon");
     }
     return rule_line(text);
 }
 
 const char *rule_path(const char *text)
 {
-    return *text && *text != '/' ? "must be an absolute path" : rule_line(text);
+    return *text && *text != '/' ? MSG("must be an absolute path") : rule_line(text);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rules.h - what may stand in a text field, and how much: the limits and checks
- * that rows of several tables share. */
+/* rules.h - limits and checks of text fields that several tables share. */
 #ifndef MODEL_RULES_H
 #define MODEL_RULES_H
 
@@ -9,8 +8,10 @@ enum {
     PATH_MAX_BYTES = 4096,
     COMMAND_MAX_BYTES = 16384,
     ID_MAX_BYTES = 64,
-    TARGETS_MAX = 50000,   /* of one request */
-    INSTANCES_MAX = 10000, /* of one process */
+    ID_ASKED_MAX_BYTES = 65536, /* of a requested id, which may be no id at all */
+    KEY_MAX_BYTES = ID_ASKED_MAX_BYTES + 2 * NAME_MAX_BYTES + 64, /* host, namespace and name */
+    TARGETS_MAX = 50000,                                          /* of one request */
+    INSTANCES_MAX = 10000,                                        /* of one process */
     HOUR_S = 3600,
     DAY_S = 86400,
 };

@@ -16,7 +16,6 @@
 #include "model/log.h"
 #include "model/proc.h"
 #include "model/proc_info.h"
-#include "model/register.h"
 #include "model/task.h"
 #include "model/upgrade.h"
 

@@ -2,7 +2,7 @@
 /* task.c - the shapes of task.h. */
 #include "model/task.h"
 
-#include "model/code.h"
+#include "model/operation.h"
 #include "model/rules.h"
 
 #define AT(type, member)  .offset = offsetof(struct type, member)
@@ -16,25 +16,7 @@ enum {
     CODES_MAX = 100
 };
 
-bool task_is_so(int64_t op, int64_t code)
-{
-    return op == PROC_OP_START                        ? code == CODE_RUNNING
-           : op == PROC_OP_STOP || op == PROC_OP_KILL ? code == CODE_NOT_RUNNING
-                                                      : false;
-}
-
-bool task_makes_known(int64_t op)
-{
-    return op == PROC_OP_START || op == PROC_OP_HOST || op == PROC_OP_RESTART;
-}
-
 /* clang-format off */
-const struct enum_name proc_op_names[] = {
-    { PROC_OP_START, "start" }, { PROC_OP_STOP, "stop" }, { PROC_OP_QUERY, "query" }, { PROC_OP_HOST, "host" },
-    { PROC_OP_UNHOST, "unhost" }, { PROC_OP_RESTART, "restart" }, { PROC_OP_RELOAD, "reload" },
-    { PROC_OP_KILL, "kill" }, { 0 },
-};
-
 static const struct field host_fields[] = {
     { "host", .type = FIELD_STR, AT(agent_ref, id), .min = 1, .max = ID_MAX_BYTES, .check = rule_line },
     { 0 },
@@ -42,7 +24,7 @@ static const struct field host_fields[] = {
 static const struct shape host_shape = { "host", sizeof(struct agent_ref), host_fields, .bare = true };
 
 static const struct field operation_fields[] = {
-    { "operation", .type = FIELD_ENUM, AT(operation_ask, op), .names = proc_op_names,
+    { "operation", .type = FIELD_ENUM, AT(operation_ask, op), .names = operation_names,
       .flags = FIELD_REQUIRED | FIELD_BY_NAME, .doc = "what to do" },
     { "namespace", .type = FIELD_STR, AT(operation_ask, space), .flags = FIELD_REQUIRED, .min = 1,
       .max = NAME_MAX_BYTES, .check = rule_space, .doc = "with `name`: which process" },
@@ -63,7 +45,7 @@ static const struct field operation_fields[] = {
 const struct shape operation_ask_shape = { "operation_ask", sizeof(struct operation_ask), operation_fields };
 
 static const struct field target_fields[] = {
-    { "key", .type = FIELD_STR, AT(operation_target, key), .max = PATH_MAX_BYTES, .doc = "as that of its result" },
+    { "key", .type = FIELD_STR, AT(operation_target, key), .max = KEY_MAX_BYTES, .doc = "as that of its result" },
     { "agent_id", .type = FIELD_STR, AT(operation_target, agent_id), .max = ID_MAX_BYTES,
       .doc = "the host; empty: not known" },
     { "cloud_id", .type = FIELD_INT, AT(operation_target, cloud_id), .doc = "of the host" },
@@ -108,7 +90,7 @@ static const struct field forget_view_fields[] = {
 const struct shape forget_view_shape = { "forget_view", sizeof(struct forget_view), forget_view_fields };
 
 static const struct field item_fields[] = {
-    { "key", .type = FIELD_STR, AT(task_item_view, key), .max = PATH_MAX_BYTES, .doc = "as BlueKing's result APIs have it" },
+    { "key", .type = FIELD_STR, AT(task_item_view, key), .max = KEY_MAX_BYTES, .doc = "as BlueKing's result APIs have it" },
     { "agent_id", .type = FIELD_STR, AT(task_item_view, agent_id), .max = ID_MAX_BYTES, .doc = "the host; empty: not known" },
     { "cloud_id", .type = FIELD_INT, AT(task_item_view, cloud_id), .doc = "of the host" },
     { "ip", .type = FIELD_STR, AT(task_item_view, ip), .max = ID_MAX_BYTES, .doc = "of the host; empty: not known" },
@@ -218,17 +200,3 @@ static const struct field ref_fields[] = {
 };
 const struct shape task_ref_shape = { "task_ref", sizeof(struct task_ref), ref_fields };
 /* clang-format on */
-
-const char *proc_op_name(int64_t op)
-{
-    for (const struct enum_name *e = proc_op_names; e->name; e++) {
-        if (e->value == op)
-            return e->name;
-    }
-    return NULL;
-}
-
-bool proc_is_op(int64_t op)
-{
-    return proc_op_name(op) != NULL;
-}

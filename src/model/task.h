@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* task.h - operations and what became of them, as /v1 has them. */
+/* task.h - operations and their results, as /v1 shows them. */
 #ifndef MODEL_TASK_H
 #define MODEL_TASK_H
 
@@ -8,15 +8,15 @@
 #include "model/proc.h"
 #include "model/view.h"
 
-/* POST /v1/operations: one operation on one process of several hosts.  Without hosts it
- * is for all where the process is known; without a spec each host's is used. */
+/* POST /v1/operations: one operation on one process of several hosts.  Without hosts it is for all
+ * hosts that have the process; without a spec each host's own is used. */
 struct operation_ask {
     int64_t op; /* enum proc_op, by name: start, stop, ... */
     const char *space, *name;
     struct list hosts; /* struct agent_ref: agent id, "cloud:ip", or an ip of cloud area 0 */
     struct proc_spec spec;
     enum presence has_spec;
-    int64_t expect; /* so many targets, or nothing is done */
+    int64_t expect; /* expected number of targets; any other number refuses the request */
     enum presence has_expect;
     bool dry_run, idempotent;
 };
@@ -32,24 +32,24 @@ struct operation_target { /* as task_item_view; code 0: it would be tried */
 struct operation_view {  /* its answer */
     const char *task_id; /* "": a dry run */
     int64_t items;
-    int64_t deadline_ms; /* since 1970: by then every target has ended; 0: a dry run */
+    int64_t deadline_ms; /* since 1970; every target has ended by then; 0: a dry run */
     bool dry_run;
-    struct list targets; /* struct operation_target, of a dry run */
+    struct list targets; /* struct operation_target; only of a dry run */
 };
 
-struct forget_ask { /* POST /v1/processes/forget: it is hosted and known no more */
+struct forget_ask { /* POST /v1/processes/forget: removes the definition and stops hosting */
     const char *space, *name;
     struct list hosts; /* struct agent_ref, as above */
 };
 struct forget_view {
-    struct list targets; /* struct operation_target, as they were named; code 0: done */
+    struct list targets; /* struct operation_target, as named in the request; code 0: done */
 };
 
 struct task_item_view {
-    const char *key, *agent_id, *ip, *space, *name; /* ip "": the host is not known (any more) */
-    int64_t cloud_id, op;                           /* by name where it has one */
+    const char *key, *agent_id, *ip, *space, *name; /* ip "": the host is not known any more */
+    int64_t cloud_id, op;                           /* op is written by name if it has one */
     bool done, changed;
-    int64_t code; /* 0: it went well; 115: not done */
+    int64_t code; /* 0: success; 115: not done yet */
     const char *text;
     struct proc_view view;
 };
@@ -76,7 +76,7 @@ struct task_look {
     int64_t after, limit;
 };
 
-struct task_list_query { /* GET /v1/tasks, and one of its answer */
+struct task_list_query { /* GET /v1/tasks, and one task of its answer */
     const char *app;
     bool open, failed;
     int64_t since_s;
@@ -87,9 +87,9 @@ struct task_list_query { /* GET /v1/tasks, and one of its answer */
 struct task_line {
     const char *task_id, *app, *user;
     int64_t op;
-    const char *space, *name; /* of its first item */
+    const char *space, *name; /* of the first item */
     int64_t created_ms, finished_ms, cancelled_ms, total, left, failed;
-    int64_t cancelled; /* of `failed`: those that were cancelled before they were begun */
+    int64_t cancelled; /* of `failed`: cancelled before they started */
 };
 
 struct task_page {
@@ -97,20 +97,10 @@ struct task_page {
     const char *next;
 };
 
-/* The process was so already: an operation that found that did no harm, and nothing. */
-bool task_is_so(int64_t op, int64_t code);
-
-/* Done well, it makes the process known to its host, with the spec it came with. */
-bool task_makes_known(int64_t op);
-
-/* What BlueKing's operate calls answer with, and its result calls ask for. */
+/* The answer of BlueKing's operate calls, and the request of its result calls. */
 struct task_ref {
     const char *task_id;
 };
-
-extern const struct enum_name proc_op_names[];
-const char *proc_op_name(int64_t op); /* NULL: there is no such operation */
-bool proc_is_op(int64_t op);
 
 extern const struct shape operation_ask_shape, operation_view_shape, operation_target_shape,
     forget_ask_shape, forget_view_shape, task_item_view_shape, task_code_view_shape,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* upgrade.h - GSE's upgrade_to_agent_id: hosts that were known by their address are to be
- * known by their agent's id. */
+/* upgrade.h - GSE's upgrade_to_agent_id: hosts that were identified by their address are identified
+ * by their agent's id from now on. */
 #ifndef MODEL_UPGRADE_H
 #define MODEL_UPGRADE_H
 
 #include <stdint.h>
 
-#include "wire/shape.h"
+#include "wire/json/shape.h"
 
 struct upgrade_host {
     const char *ip, *agent_id;

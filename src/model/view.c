@@ -20,31 +20,31 @@ static const struct field fields[] = {
     { "status", .type = FIELD_ENUM, AT(status), .names = status_names, .doc = "what it is" },
     { "hosted", .type = FIELD_BOOL, AT(hosted), .doc = "the agent keeps it alive" },
     { "pid", .type = FIELD_INT, AT(pid), .fallback = -1, .doc = "-1: not running" },
-    { "restarts", .type = FIELD_INT, AT(restarts), WHY_NUMBER_RANGE, .doc = "since it was last told to start" },
-    { "why", .type = FIELD_STR, AT(why), .max = 1024, .flags = FIELD_OMIT_EMPTY,
-      .doc = "what it does or does not, and the reason" },
+    { "restarts", .type = FIELD_INT, AT(restarts), WHY_NUMBER_RANGE, .doc = "since the last requested start" },
+    { "why", .type = FIELD_STR, AT(why), .max = 1024, .flags = FIELD_OMIT_EMPTY | FIELD_ENGLISH,
+      .doc = "one sentence: its state, and the reason" },
     { "cause", .type = FIELD_OBJ, AT(cause), .sub = &proc_cause_shape, .doc = "the facts behind `why`" },
     { "others", .type = FIELD_STR, AT(others), .max = 1024, .flags = FIELD_OMIT_EMPTY,
-      .doc = "pids of others that fit, where several are expected" },
+      .doc = "pids of further instances, if several are expected" },
     { "cmdline", .type = FIELD_STR, AT(cmdline), .max = 4096, .flags = FIELD_OMIT_EMPTY, .doc = "its command line" },
     { "version", .type = FIELD_STR, AT(version), .max = 1024, .flags = FIELD_OMIT_EMPTY,
       .doc = "output of version_cmd" },
-    { "health", .type = FIELD_STR, AT(health), .max = 8192, .flags = FIELD_OMIT_EMPTY,
+    { "health", .type = FIELD_STR, AT(health), .max = 8192, .flags = FIELD_OMIT_EMPTY | FIELD_ENGLISH,
       .doc = "output of health_cmd" },
-    { "stat", .type = FIELD_STR, AT(stat), .max = 16, .flags = FIELD_OMIT_EMPTY, .doc = "the kernel's letter" },
+    { "stat", .type = FIELD_STR, AT(stat), .max = 16, .flags = FIELD_OMIT_EMPTY, .doc = "the kernel's one-letter process state" },
     { "start_time", .type = FIELD_STR, AT(start_time), .max = 64, .flags = FIELD_OMIT_EMPTY,
-      .doc = "when the process began, local time" },
+      .doc = "when the process started, local time" },
     { "utime", .type = FIELD_STR, AT(utime), .max = 32, .flags = FIELD_OMIT_EMPTY, .doc = "seconds in its own code" },
     { "stime", .type = FIELD_STR, AT(stime), .max = 32, .flags = FIELD_OMIT_EMPTY, .doc = "seconds in the kernel" },
     { "cpu", .type = FIELD_FLOAT, AT(cpu_percent), .flags = FIELD_OMIT_EMPTY,
       .doc = "percent of the machine; absent or 0 also: not measured yet" },
     { "cpu_avg", .type = FIELD_FLOAT, AT(cpu_percent_avg), .flags = FIELD_OMIT_EMPTY,
-      .doc = "percent since it began" },
+      .doc = "percent since its start" },
     { "mem", .type = FIELD_FLOAT, AT(mem_percent), .flags = FIELD_OMIT_EMPTY, .doc = "percent of the memory; the same" },
     { "mem_bytes", .type = FIELD_INT, AT(mem_bytes), .flags = FIELD_OMIT_EMPTY, .doc = "resident memory" },
     { "threads", .type = FIELD_INT, AT(threads), .flags = FIELD_OMIT_EMPTY, .doc = "how many it has" },
     { "elapsed_s", .type = FIELD_INT, AT(elapsed_s), WHY_NUMBER_RANGE, .flags = FIELD_OMIT_EMPTY,
-      .doc = "seconds since it began" },
+      .doc = "seconds since its start" },
     { "register_s", .type = FIELD_INT, AT(register_s), WHY_NUMBER_RANGE, .flags = FIELD_OMIT_EMPTY, .doc = "known since" },
     { "last_start_s", .type = FIELD_INT, AT(last_start_s), WHY_NUMBER_RANGE, .flags = FIELD_OMIT_EMPTY,
       .doc = "last started at" },
@@ -60,7 +60,7 @@ void proc_view_keep(struct proc_view *v, struct arena *a)
     for (const struct field *f = fields; f->name; f++) {
         const char **text = (const char **)(void *)((char *)v + f->offset);
 
-        if (f->type == FIELD_STR)
+        if (f->type == FIELD_STR && !(f->flags & FIELD_MSG))
             *text = arena_strdup(a, *text ? *text : "");
     }
     proc_cause_keep(&v->cause, a);

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* why_write.c - the sentence of why.h: what it is; how it ended; what failed; what comes
- * next.  Each part is said if there is something to say. */
+/* why_write.c - the sentence of why_write.h: state, last exit, failure, next step.  A part without
+ * facts is left out. */
+#include "model/why_write.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "model/duration.h"
+#include "model/operation.h"
 #include "model/phrase.h"
 #include "model/proc.h"
+#include "model/translate.h"
 #include "model/view.h"
 #include "model/why_judge.h"
-#include "model/wording.h"
 
-/* A text of somebody else's in the sentence; the rest of it is among the facts. */
+/* Limit of a foreign text in the sentence; the facts have more of it. */
 enum { DETAIL_BYTES = 320 };
 
 enum phrase {
@@ -22,8 +25,11 @@ enum phrase {
     INSTANCES,
     SHOULD_NOT,
     UNHOSTED,
+    OLD_SPEC,
     RESTARTED_ONCE,
     RESTARTED,
+    FLAPPING,
+    LEFT,
     AFTER,
     AGAIN,
     STOPPED,
@@ -42,6 +48,7 @@ enum phrase {
     EXIT_SIGNAL,
     EXIT_CORE,
     EXIT_OOM,
+    EXIT_OOM_PERHAPS,
     EXIT_UNKNOWN,
     FAILED,
     DETAIL,
@@ -54,7 +61,7 @@ enum phrase {
     WAITING,
     WAITS_FOR,
     FORBIDDEN,
-    NOBODY,
+    NOT_HOSTED,
     THIS_TRY,
     THIS_OF,
     RUN_DOING,
@@ -64,7 +71,7 @@ enum phrase {
     RUN_NEXT,
     RUN_NEXT_NOW,
     RUN_NO_SCHEDULE,
-    RUN_NOBODY,
+    RUN_NOT_HOSTED,
     OVER_LIMIT,
     UNHEALTHY,
     UNHEALTHY_SAID,
@@ -81,8 +88,11 @@ static const char *const phrases[][LANGS] = {
     [INSTANCES] = { ", but only {0} of {1} instances are there", "，但实例不足：应有 {1} 个，实有 {0} 个" },
     [SHOULD_NOT] = { ", though it should be stopped", "，但期望为停止" },
     [UNHOSTED] = { ", not hosted", "，未托管" },
+    [OLD_SPEC] = { "; it runs with its previous spec until its next start", "；仍按修改前的配置运行，下次启动时生效" },
     [RESTARTED_ONCE] = { "; restarted once", "；已自动重启 1 次" },
     [RESTARTED] = { "; restarted {0} times", "；已自动重启 {0} 次" },
+    [LEFT] = { "; these processes of it still run: {0}", "；其以下进程仍在运行：{0}" },
+    [FLAPPING] = { "; restarted {0} times in 10 minutes", "；10 分钟内已自动重启 {0} 次" },
     [AFTER] = { ", after {0}", "，原因：{0}" },
     [AGAIN] = { ", last after {0}", "，最近一次原因：{0}" },
     [STOPPED] = { "stopped, as wanted", "已按期望停止" },
@@ -100,6 +110,7 @@ static const char *const phrases[][LANGS] = {
     [EXIT_CODE] = { "exit code {0}", "退出码 {0}" },
     [EXIT_SIGNAL] = { "signal {0}", "信号 {0}" },
     [EXIT_CORE] = { ", core dumped", "，已产生 core" },
+    [EXIT_OOM_PERHAPS] = { ", perhaps an OOM kill (out of memory)", "，可能因内存不足被系统终止（OOM）" },
     [EXIT_OOM] = { "OOM kill (out of memory)", "内存不足，被系统终止（OOM）" },
     [EXIT_UNKNOWN] = { "exit code unknown", "退出码未知" },
     [FAILED] = { "; {0} failed {1} ago: {2} ({3})", "；{1}前{0}失败：{2}（{3}）" },
@@ -113,7 +124,7 @@ static const char *const phrases[][LANGS] = {
     [WAITING] = { "; waiting to be started", "；等待拉起" },
     [WAITS_FOR] = { "; started when {0} is up", "；等待 {0} 启动后再拉起" },
     [FORBIDDEN] = { "; not started again while the host's policy forbids it", "；主机策略禁止，不会自动拉起" },
-    [NOBODY] = { "; not hosted, so nobody starts it", "；未托管，不会自动拉起" },
+    [NOT_HOSTED] = { "; not hosted, so nobody starts it", "；未托管，不会自动拉起" },
     [THIS_TRY] = { ", try {0}", "（第 {0} 次拉起）" },
     [THIS_OF] = { ", try {0} of {1}", "（第 {0} 次拉起，最多 {1} 次）" },
     [RUN_DOING] = { "being run", "正在执行" },
@@ -123,27 +134,13 @@ static const char *const phrases[][LANGS] = {
     [RUN_NEXT] = { "; next run in {0}", "；下次执行在 {0}后" },
     [RUN_NEXT_NOW] = { "; next run is due now", "；即将执行下一次" },
     [RUN_NO_SCHEDULE] = { "; it has no schedule, so it is run only when asked", "；没有执行计划，仅在请求时执行" },
-    [RUN_NOBODY] = { "; not hosted, so nobody runs it", "；未托管，不会自动执行" },
+    [RUN_NOT_HOSTED] = { "; not hosted, so nobody runs it", "；未托管，不会自动执行" },
     [UNHEALTHY] = { "; unhealthy for {0}", "；不健康已 {0}" },
     [UNHEALTHY_SAID] = { "; unhealthy for {0}: {1}", "；不健康已 {0}：{1}" },
     [DRIFT] = { "; configuration is not as it should be: {0}", "；配置文件与预期不符：{0}" },
     [OVER_LIMIT] = { ", for it used too much ({0})", "，资源超限（{0}）" },
     [AWAY] = { "the agent is not connected; last known: ", "Agent 未连接；最后所知：" },
     [AWAY_FOR] = { "nothing heard of the agent for {0}; known then: ", "Agent 已失联 {0}；当时所知：" },
-};
-
-/* What is being done, where why_is_in_work(), and what failed. */
-static const struct {
-    const char *doing[LANGS], *name[LANGS];
-} ops[] = {
-    [PROC_OP_START] = { { "being started", "正在启动" }, { "start", "启动" } },
-    [PROC_OP_STOP] = { { "being stopped", "正在停止" }, { "stop", "停止" } },
-    [PROC_OP_QUERY] = { { NULL, NULL }, { "query", "查询" } },
-    [PROC_OP_HOST] = { { NULL, NULL }, { "host", "托管" } },
-    [PROC_OP_UNHOST] = { { NULL, NULL }, { "unhost", "取消托管" } },
-    [PROC_OP_RESTART] = { { "being restarted", "正在重启" }, { "restart", "重启" } },
-    [PROC_OP_RELOAD] = { { "being reloaded", "正在重新加载" }, { "reload", "重新加载" } },
-    [PROC_OP_KILL] = { { "being killed", "正在强制结束" }, { "kill", "强制结束" } },
 };
 /* clang-format on */
 
@@ -156,14 +153,11 @@ struct sentence {
     struct arena arena;
 };
 
-static bool is_op(int64_t op)
-{
-    return op >= 0 && op <= PROC_OP_KILL && ops[op].name[LANG_EN];
-}
-
 const char *why_op_name(int64_t op, enum lang lang)
 {
-    return is_op(op) ? ops[op].name[lang] : lang == LANG_EN ? "operation" : "操作";
+    const struct operation *o = operation_find(op);
+
+    return o ? o->verb[lang] : lang == LANG_EN ? "operation" : "操作";
 }
 
 /* ---- words ---- */
@@ -178,7 +172,7 @@ static const char *number(struct sentence *s, int64_t n)
     return arena_printf(&s->arena, "%lld", (long long)n);
 }
 
-static const char *keep(struct sentence *s, struct buf *b)
+static const char *why_write_keep(struct sentence *s, struct buf *b)
 {
     const char *text = arena_strdup(&s->arena, buf_text(b));
 
@@ -191,7 +185,7 @@ static const char *span(struct sentence *s, int64_t seconds)
     struct buf b = { 0 };
 
     duration_put(&b, s->lang, seconds * 1000);
-    return keep(s, &b);
+    return why_write_keep(s, &b);
 }
 
 static const char *ago(struct sentence *s, int64_t when_s)
@@ -199,10 +193,10 @@ static const char *ago(struct sentence *s, int64_t when_s)
     return span(s, s->now_s - when_s);
 }
 
-/* On one line, and not too long. */
+/* The text on one line, shortened to DETAIL_BYTES. */
 static const char *detail(struct sentence *s, const char *text)
 {
-    size_t n = strlen(text), room = n > DETAIL_BYTES ? utf8_whole(text, DETAIL_BYTES) : n;
+    size_t n = strlen(text), room = utf8_cut(text, DETAIL_BYTES);
     struct buf b = { 0 };
 
     for (size_t i = 0; i < room; i++) {
@@ -216,16 +210,16 @@ static const char *detail(struct sentence *s, const char *text)
     if (b.len && buf_data(&b)[b.len - 1] == ' ')
         buf_truncate(&b, b.len - 1);
     buf_puts(&b, room < n ? "…" : "");
-    return keep(s, &b);
+    return why_write_keep(s, &b);
 }
 
-/* What the agent says itself, in the reader's language. */
-static const char *agents_words(struct sentence *s, const char *english)
+/* A text of the agent, in the reader's language. */
+static const char *agents_words(struct sentence *s, const char *text)
 {
     struct buf b = { 0 };
 
-    wording_put(&b, english ? english : "", s->lang);
-    return detail(s, keep(s, &b));
+    translate_put(&b, text ? text : "", s->lang);
+    return detail(s, why_write_keep(s, &b));
 }
 
 void why_write_exit(const struct proc_cause *c, enum lang lang, struct buf *to)
@@ -242,6 +236,7 @@ void why_write_exit(const struct proc_cause *c, enum lang lang, struct buf *to)
             snprintf(text, sizeof(text), "%lld", (long long)c->exit_signal);
         phrase_put(to, phrases[EXIT_SIGNAL][lang], PHRASE_ARGS(text));
         buf_puts(to, c->exit_core ? phrases[EXIT_CORE][lang] : "");
+        buf_puts(to, c->exit_oom_perhaps ? phrases[EXIT_OOM_PERHAPS][lang] : "");
     } else if (c->exit_code >= 0) {
         snprintf(text, sizeof(text), "%lld", (long long)c->exit_code);
         phrase_put(to, phrases[EXIT_CODE][lang], PHRASE_ARGS(text));
@@ -255,12 +250,12 @@ static const char *exit_text(struct sentence *s)
     struct buf b = { 0 };
 
     why_write_exit(s->cause, s->lang, &b);
-    return keep(s, &b);
+    return why_write_keep(s, &b);
 }
 
 /* ---- parts ---- */
 
-/* The agent notes the time again when it is down, so a later end has another reason. */
+/* limit_s is set again when the process is down; an exit after that has another reason. */
 static void say_limit(struct sentence *s)
 {
     const struct proc_cause *c = s->cause;
@@ -278,7 +273,7 @@ static void say_ended(struct sentence *s, enum phrase before)
     say_limit(s);
 }
 
-/* The text may be a command's own; what its code means can be said in any language. */
+/* The text may be a command's own output; what the code means exists in both languages. */
 static const char *failure(struct sentence *s)
 {
     const struct proc_cause *c = s->cause;
@@ -290,7 +285,7 @@ static const char *failure(struct sentence *s)
         phrase_put(&b, phrases[DETAIL][s->lang], PHRASE_ARGS(known, text));
     else
         buf_puts(&b, known);
-    return keep(s, &b);
+    return why_write_keep(s, &b);
 }
 
 static void say_failed(struct sentence *s)
@@ -319,7 +314,8 @@ static void say_try(struct sentence *s)
         say(s, is_due ? NEXT_TRY_NOW : NEXT_TRY, PHRASE_ARGS(n, wait));
 }
 
-/* What comes next for one that should run and does not; but nobody pulls up what runs once. */
+/* What happens next to a process that should run and does not; a process that runs once is not
+ * restarted. */
 static void say_next(struct sentence *s)
 {
     const struct proc_cause *c = s->cause;
@@ -327,7 +323,7 @@ static void say_next(struct sentence *s)
     if (c->has_finished)
         return;
     if (!s->view->hosted)
-        say(s, NOBODY, NULL);
+        say(s, NOT_HOSTED, NULL);
     else if (c->next_try_s > 0)
         say_try(s);
     else if (c->waits_for && *c->waits_for)
@@ -338,20 +334,29 @@ static void say_next(struct sentence *s)
         say(s, c->tries_max ? WAITING : NO_RETRIES, NULL);
 }
 
+static void say_flapping(struct sentence *s)
+{
+    if (why_is_flapping(s->cause, s->now_s))
+        say(s, FLAPPING, PHRASE_ARGS(number(s, s->cause->recent_restarts)));
+}
+
 static void say_restarts(struct sentence *s)
 {
     int64_t n = s->view->restarts;
 
     if (n <= 0)
         return;
-    say(s, n == 1 ? RESTARTED_ONCE : RESTARTED, PHRASE_ARGS(number(s, n)));
+    if (why_is_flapping(s->cause, s->now_s))
+        say_flapping(s);
+    else
+        say(s, n == 1 ? RESTARTED_ONCE : RESTARTED, PHRASE_ARGS(number(s, n)));
     if (s->cause->exit_s <= 0)
         return;
     say(s, n == 1 ? AFTER : AGAIN, PHRASE_ARGS(exit_text(s)));
     say_limit(s);
 }
 
-/* It runs, and yet something is wrong with it. */
+/* It runs, but something is wrong with it. */
 static void say_care(struct sentence *s)
 {
     const struct proc_cause *c = s->cause;
@@ -382,9 +387,19 @@ static void say_running(struct sentence *s)
         say(s, SHOULD_NOT, NULL);
     else if (!v->hosted)
         say(s, UNHOSTED, NULL);
+    if (c->has_old_spec)
+        say(s, OLD_SPEC, NULL);
     say_restarts(s);
     say_care(s);
     say_failed(s);
+}
+
+static void say_left(struct sentence *s)
+{
+    const char *left = detail(s, s->cause->left ? s->cause->left : "");
+
+    if (*left)
+        say(s, LEFT, PHRASE_ARGS(left));
 }
 
 static void say_stopped(struct sentence *s)
@@ -395,12 +410,13 @@ static void say_stopped(struct sentence *s)
         say(s, STOPPED_FOR, PHRASE_ARGS(ago(s, c->since_s)));
     else
         say(s, STOPPED, NULL);
+    say_left(s);
 }
 
 static void say_finished(struct sentence *s)
 {
     int64_t exit_s = s->cause->exit_s, start_s = s->view->last_start_s;
-    int64_t when_s = exit_s > start_s ? exit_s : start_s; /* the exit may be of a run before */
+    int64_t when_s = exit_s > start_s ? exit_s : start_s; /* the exit may be of an earlier run */
 
     if (when_s > 0 && when_s == exit_s && s->cause->exit_code > 0)
         say(s, EXPECTED, PHRASE_ARGS(ago(s, when_s), number(s, s->cause->exit_code)));
@@ -416,6 +432,7 @@ static void say_given_up(struct sentence *s)
 
     say(s, c->tries == 1 ? GIVEN_UP_ONCE : GIVEN_UP, PHRASE_ARGS(number(s, c->tries)));
     say_ended(s, SEMICOLON);
+    say_flapping(s);
     say_failed(s);
 }
 
@@ -428,7 +445,9 @@ static void say_not_running(struct sentence *s)
     else
         say(s, NOT_RUNNING, NULL);
     say_ended(s, COMMA);
+    say_flapping(s);
     say_failed(s);
+    say_left(s);
     if (v->wanted == PROC_RUNNING)
         say_next(s);
 }
@@ -438,7 +457,7 @@ static void say_next_run(struct sentence *s)
     int64_t next_s = s->cause->next_run_s;
 
     if (!s->view->hosted)
-        say(s, RUN_NOBODY, NULL);
+        say(s, RUN_NOT_HOSTED, NULL);
     else if (next_s <= 0)
         say(s, RUN_NO_SCHEDULE, NULL);
     else if (next_s <= s->now_s)
@@ -453,7 +472,7 @@ static void say_periodic(struct sentence *s)
     const struct proc_cause *c = s->cause;
     const struct proc_run *last = c->runs.n ? c->runs.items : NULL;
     int64_t when_s = last ? last->begun_s + last->duration_ms / 1000 : s->view->last_start_s;
-    bool is_of_run = c->failed_op == PROC_OP_START || c->failed_op == PROC_OP_RESTART;
+    bool is_of_run = operation_has_outcome(c->failed_op, MAKES_RUN);
 
     if (why_has_failed(c) && is_of_run)
         say(s, RUN_FAILED, PHRASE_ARGS(ago(s, c->failed_s), failure(s), number(s, c->failed_code)));
@@ -466,7 +485,7 @@ static void say_periodic(struct sentence *s)
     say_next_run(s);
 }
 
-/* What is done to it is what counts, and what led to it if it is our own doing. */
+/* The operation in progress, and its cause if it is an automatic restart. */
 static void say_doing(struct sentence *s)
 {
     const struct proc_cause *c = s->cause;
@@ -475,11 +494,14 @@ static void say_doing(struct sentence *s)
     if (c->is_periodic && c->doing == PROC_OP_START)
         say(s, RUN_DOING, NULL);
     else
-        buf_puts(s->to, ops[c->doing].doing[s->lang]);
-    if (s->view->status == PROC_RUNNING || !s->view->hosted || c->tries <= 0)
+        buf_puts(s->to, operation_find(c->doing)->doing[s->lang]);
+    if (s->view->status == PROC_RUNNING || !s->view->hosted || c->tries <= 0) {
+        say_flapping(s);
         return;
+    }
     say(s, c->tries_max > 0 ? THIS_OF : THIS_TRY, PHRASE_ARGS(n, most));
     say_ended(s, SEMICOLON);
+    say_flapping(s);
     say_failed(s);
 }
 
@@ -511,7 +533,8 @@ void why_write(const struct proc_view *v, enum lang lang, int64_t now_s, struct 
     arena_free(&s.arena);
 }
 
-/* Its times are told as they were then: what was to come in 7 s has come or not. */
+/* Times are relative to since_s: whether a restart that was planned then has happened is not
+ * known. */
 void why_write_away(const struct proc_view *v, enum lang lang, int64_t since_s, int64_t now_s,
                     struct buf *to)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* db.c - between structs and cells; see db.h. */
+/* db.c - conversion between structs and cells; see db.h. */
 #include "store/db.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "store/db_driver.h"
+#include "base/mem/mem.h"
 
 static const struct db_driver *const drivers[] = { &db_sqlite };
 
@@ -43,6 +42,11 @@ void db_rollback(struct db *db)
 bool db_is_in(const struct db *db)
 {
     return db->driver->is_in(db);
+}
+
+int db_room(struct db *db, struct err *err)
+{
+    return db->driver->room(db, err);
 }
 
 void db_rest(struct db *db)
@@ -115,14 +119,14 @@ struct collect {
     size_t room;
 };
 
-static void put_text(const struct field *f, const char *text, struct arena *a, void *at)
+static void db_put_text(const struct field *f, const char *text, struct arena *a, void *at)
 {
     bool absent = f->type == FIELD_RAW && !*text;
 
     *(const char **)at = absent ? NULL : arena_strdup(a, text);
 }
 
-/* How many cells it took; 0 when one is not of its field's type. */
+/* Returns how many cells it took; 0 if a cell does not have the type of its field. */
 static size_t from_cells(const struct shape *s, const struct cell *cells, struct arena *a,
                          void *obj)
 {
@@ -136,7 +140,7 @@ static size_t from_cells(const struct shape *s, const struct cell *cells, struct
         if (took == 0 || (f->type != FIELD_OBJ && is_text != !!cells[n].text))
             return 0;
         if (is_text)
-            put_text(f, cells[n].text, a, at);
+            db_put_text(f, cells[n].text, a, at);
         else if (f->type == FIELD_BOOL)
             *(bool *)at = cells[n].number != 0;
         else if (f->type != FIELD_OBJ)
@@ -188,7 +192,7 @@ static int run_sets(struct db *db, const struct query *q, const struct db_args *
     return -1;
 }
 
-/* What stays the same for all items is put into cells once. */
+/* The arguments that all items share are converted to cells once. */
 static int run_items(struct db *db, const struct query *q, const void *in, const struct list *items,
                      struct collect *c, struct err *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* db_sqlite.c - the SQLite driver.
  *
- * What always holds: a file that is there is ours and whole, or it is left as it
- * is and refused; a commit that succeeded is on the disk (WAL, synchronous=FULL);
- * one process has the file for writing, shown by a lock on FILE.lock. */
+ * Invariants: an existing file is a complete database of ours, or it is refused and left unchanged.
+ * A commit that succeeded is on the disk (WAL, synchronous=FULL).  One process has the file open
+ * for writing, guarded by a lock on FILE.lock. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,67 +12,69 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "base/map.h"
-#include "base/mem.h"
-#include "base/sys.h"
-#include "base/time.h"
-#include "store/db_driver.h"
+#include "base/io/file.h"
+#include "base/mem/map.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
+#include "base/os/time.h"
+#include "store/db.h"
 #include "store/lock.h"
+#include "store/room.h"
 
 #define SCHEME "sqlite:"
 
 enum {
-    APPLICATION_ID = 0x484f4c44, /* "HOLD": what file(1) and we know our files by */
-    BUSY_MS = 5000,              /* somebody looks at the file with another program, */
-    BUSY_AGAIN_MS = 100,         /* and has not ended in that time */
-    CHECK_MS = 2000,             /* so long the check at start may take */
-    CHECK_STEPS = 10000,         /* of SQLite's machine, between looks at the clock */
-    WAL_PAGES = 1000,            /* from here on the log goes into the file, */
-    WAL_LONG_PAGES = 4 * 1000,   /* from here on readers are waited for, so that it begins anew, */
-    WAL_WAIT_MS = 200,           /* so long */
+    APPLICATION_ID = 0x484f4c44, /* "HOLD"; identifies our files, for file(1) too */
+    BUSY_MS = 5000,              /* wait for another program that has locked the file */
+    BUSY_AGAIN_MS = 100,         /* wait after one that was in vain */
+    CHECK_MS = 2000,             /* time limit of the check at start */
+    CHECK_STEPS = 10000,         /* virtual machine steps between looks at the clock */
+    WAL_PAGES = 1000,            /* WAL size that triggers a checkpoint */
+    WAL_LONG_PAGES = 4 * 1000,   /* WAL size at which it waits for readers, to restart the WAL */
+    WAL_WAIT_MS = 200,           /* limit of that wait */
 };
 
 struct statement {
     sqlite3_stmt *st;
     size_t width;
-    int place[CELLS_MAX]; /* of $1, $2 ...: to SQLite they are names, in order of appearance */
+    int place[CELLS_MAX]; /* index of $1, $2 ... in SQLite, where they are names in order of
+                             appearance */
 };
 
 struct sqlite_db {
     struct db base;
     sqlite3 *handle;
-    struct map statements; /* by their text */
+    struct map statements; /* prepared statements by SQL text */
     char *path;
     int lock_fd;
     int wal_pages, wal_long;
-    bool is_locked; /* when it was last tried */
+    bool is_locked; /* the last BEGIN waited in vain */
 };
 
-static struct sqlite_db *mine(struct db *db)
+static struct sqlite_db *sqlite_of(struct db *db)
 {
     return (struct sqlite_db *)db;
 }
 
-/* ---- Failures: what each means, and what to do about it. */
+/* ---- Failures: the meaning of each result, and what to do about it. */
 
 struct meaning {
     int result;
     int code;
-    const char *text;
+    const char *text; /* a message */
 };
 
 /* clang-format off */
 static const struct meaning meanings[] = {
-    { SQLITE_CONSTRAINT, ERR_CONFLICT, "that breaks a rule of the data" },
-    { SQLITE_FULL, ERR_UNAVAILABLE, "no space left: free some and try again" },
-    { SQLITE_BUSY, ERR_UNAVAILABLE, "locked by another program: end it and try again" },
-    { SQLITE_LOCKED, ERR_UNAVAILABLE, "locked by another program: end it and try again" },
-    { SQLITE_NOTADB, ERR_SYSTEM, "not a database; left as it is: move it away, or name another file" },
-    { SQLITE_CORRUPT, ERR_SYSTEM, "damaged; left as it is: put a backup in its place" },
-    { SQLITE_READONLY, ERR_SYSTEM, "may only be read: make it and its folder writable" },
-    { SQLITE_CANTOPEN, ERR_SYSTEM, "cannot be opened: look at its folder" },
-    { SQLITE_IOERR, ERR_SYSTEM, "reading or writing failed: look at the disk" },
+    { SQLITE_CONSTRAINT, ERR_CONFLICT, MSG("that breaks a rule of the data") },
+    { SQLITE_FULL, ERR_UNAVAILABLE, MSG("no space left: free some and try again") },
+    { SQLITE_BUSY, ERR_UNAVAILABLE, MSG("locked by another program: end it and try again") },
+    { SQLITE_LOCKED, ERR_UNAVAILABLE, MSG("locked by another program: end it and try again") },
+    { SQLITE_NOTADB, ERR_SYSTEM, MSG("not a database; left as it is: move it away, or name another file") },
+    { SQLITE_CORRUPT, ERR_SYSTEM, MSG("damaged; left as it is: put a backup in its place") },
+    { SQLITE_READONLY, ERR_SYSTEM, MSG("may only be read: make it and its folder writable") },
+    { SQLITE_CANTOPEN, ERR_SYSTEM, MSG("cannot be opened: look at its folder") },
+    { SQLITE_IOERR, ERR_SYSTEM, MSG("reading or writing failed: look at the disk") },
 };
 /* clang-format on */
 
@@ -90,27 +92,29 @@ static const struct meaning *find_meaning(int result)
     return NULL;
 }
 
-/* SQLite says ENOSPC of its own accord; the other ways to be full it calls an
- * I/O error.  It does not keep the errno of every failure, and keeps an old one, so
- * errno is made 0 before each step and looked at first. */
-static int fail(const struct sqlite_db *d, int result, struct err *err)
+/* SQLite reports ENOSPC itself; other kinds of a full disk it reports as an I/O error.  It does not
+ * record the errno of every failure and keeps an old one, so errno is set to 0 before each step and
+ * examined first. */
+static int set_error(const struct sqlite_db *d, int result, struct err *err)
 {
     int last = errno, known = d->handle ? sqlite3_system_errno(d->handle) : 0;
     int number = last ? last : known;
     bool io = (result & 0xff) == SQLITE_IOERR || (result & 0xff) == SQLITE_CANTOPEN;
     const struct meaning *m = find_meaning(io && is_no_space(number) ? SQLITE_FULL : result);
-    const char *said = d->handle ? sqlite3_errmsg(d->handle) : sqlite3_errstr(result);
+    const char *answer = d->handle ? sqlite3_errmsg(d->handle) : sqlite3_errstr(result);
+    char reason[128];
 
     if (!m)
-        return err_set(err, ERR_SYSTEM, "%s: %s", d->path, said);
+        return err_set(err, ERR_SYSTEM, "%s: %s", d->path, answer);
     if (m->code != ERR_SYSTEM || !io || !number)
-        return err_set(err, m->code, "%s: %s (%s)", d->path, m->text, said);
-    err_set(err, m->code, "%s: %s (%s: %s)", d->path, m->text, said, strerror(number));
+        return err_set(err, m->code, "%s: %s (%s)", d->path, m->text, answer);
+    msg_constant(reason, sizeof(reason), strerror(number));
+    err_set(err, m->code, "%s: %s (%s: %s)", d->path, m->text, answer, reason);
     err->sys = number;
     return -1;
 }
 
-/* ---- Statements: each is prepared once a connection. */
+/* ---- Statements: each is prepared once per connection. */
 
 static void find_places(struct statement *s)
 {
@@ -128,14 +132,15 @@ static void statement_free(struct statement *s)
     free(s);
 }
 
-static int prepare(struct sqlite_db *d, const char *sql, struct statement **ret, struct err *err)
+static int db_sqlite_prepare(struct sqlite_db *d, const char *sql, struct statement **ret,
+                             struct err *err)
 {
     struct statement *s = xalloc(sizeof(*s));
     int r = sqlite3_prepare_v3(d->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &s->st, NULL);
 
     if (r != SQLITE_OK) {
         statement_free(s);
-        return fail(d, r, err);
+        return set_error(d, r, err);
     }
     s->width = (size_t)sqlite3_bind_parameter_count(s->st);
     assert(s->width <= CELLS_MAX);
@@ -150,7 +155,7 @@ static int get_statement(struct sqlite_db *d, const char *sql, size_t width, str
 {
     struct statement *s = map_find_str(&d->statements, sql);
 
-    if (!s && prepare(d, sql, &s, err))
+    if (!s && db_sqlite_prepare(d, sql, &s, err))
         return -1;
     if (s->width != width)
         return err_set(err, ERR_SYSTEM, "%s: %zu arguments for: %.80s", d->path, width, sql);
@@ -171,8 +176,8 @@ static int bind_set(const struct statement *s, const struct cell *cells, size_t 
     return r;
 }
 
-static int read_row(const struct sqlite_db *d, sqlite3_stmt *st, struct cell *cells, size_t *ret_n,
-                    struct err *err)
+static int db_sqlite_read_row(const struct sqlite_db *d, sqlite3_stmt *st, struct cell *cells,
+                              size_t *ret_n, struct err *err)
 {
     int n = sqlite3_column_count(st);
 
@@ -198,7 +203,7 @@ static int give_row(const struct sqlite_db *d, sqlite3_stmt *st, db_row_fn *on_r
 
     if (!on_row)
         return 0;
-    return read_row(d, st, cells, &n, err) ? -1 : on_row(ctx, cells, n, err);
+    return db_sqlite_read_row(d, st, cells, &n, err) ? -1 : on_row(ctx, cells, n, err);
 }
 
 static int run_set(struct sqlite_db *d, const struct statement *s, const struct cell *cells,
@@ -207,12 +212,12 @@ static int run_set(struct sqlite_db *d, const struct statement *s, const struct 
     int r = bind_set(s, cells, width), result = 0;
 
     if (r != SQLITE_OK)
-        return fail(d, r, err);
+        return set_error(d, r, err);
     errno = 0;
     while (result == 0 && (r = sqlite3_step(s->st)) == SQLITE_ROW)
         result = give_row(d, s->st, on_row, ctx, err);
     if (result == 0 && r != SQLITE_DONE)
-        result = fail(d, r, err);
+        result = set_error(d, r, err);
     sqlite3_reset(s->st);
     return result;
 }
@@ -220,7 +225,7 @@ static int run_set(struct sqlite_db *d, const struct statement *s, const struct 
 static int sqlite_run(struct db *db, const char *sql, const struct db_args *args, db_row_fn *on_row,
                       void *ctx, struct err *err)
 {
-    struct sqlite_db *d = mine(db);
+    struct sqlite_db *d = sqlite_of(db);
     struct statement *s = NULL;
 
     if (get_statement(d, sql, args->width, &s, err))
@@ -241,11 +246,11 @@ static int run_plain(struct db *db, const char *sql, struct err *err)
     return sqlite_run(db, sql, &(struct db_args){ &none, 0, 1 }, NULL, NULL, err);
 }
 
-/* Who comes after one that has waited in vain waits no more than a moment: the other program
- * may take for ever, and each of ours has somebody waiting for it. */
+/* After a wait in vain the next transactions wait only for a moment: the other program may hold its
+ * lock for any time, and each of our calls has a waiting caller. */
 static int sqlite_begin(struct db *db, enum db_mode mode, struct err *err)
 {
-    struct sqlite_db *d = mine(db);
+    struct sqlite_db *d = sqlite_of(db);
     int failed;
 
     if (d->is_locked)
@@ -262,7 +267,7 @@ static bool sqlite_is_in(const struct db *db)
     return !sqlite3_get_autocommit(((const struct sqlite_db *)db)->handle);
 }
 
-/* If even that fails, the next BEGIN says so. */
+/* If ROLLBACK fails, the next BEGIN reports it. */
 static void sqlite_rollback(struct db *db)
 {
     struct err ignored;
@@ -289,13 +294,18 @@ static int on_wal(void *arg, sqlite3 *handle, const char *name, int pages)
     return SQLITE_OK;
 }
 
-/* SQLite would do this within the commit that makes the log too long, and whoever
- * asked for that one would wait.  What fails here is tried again after the next
- * commit; until then all of it stands in the log.  While somebody reads all the time the
- * log never begins anew by itself, and grows. */
+/* SQLite would checkpoint within the commit that makes the WAL too long, and the caller of that
+ * commit would wait.  A failed checkpoint is tried again after the next commit; until then the data
+ * stays in the WAL.  With readers active all the time the WAL never restarts by itself, and
+ * grows. */
+static int sqlite_room(struct db *db, struct err *err)
+{
+    return room_check(sqlite_of(db)->path, err);
+}
+
 static void sqlite_rest(struct db *db)
 {
-    struct sqlite_db *d = mine(db);
+    struct sqlite_db *d = sqlite_of(db);
     bool is_long = d->wal_pages >= d->wal_long;
     int r;
 
@@ -313,13 +323,13 @@ static void sqlite_rest(struct db *db)
 
 /* ---- The file. */
 
-static int exec(struct sqlite_db *d, const char *sql, struct err *err)
+static int exec_sql(struct sqlite_db *d, const char *sql, struct err *err)
 {
     int r;
 
     errno = 0;
     r = sqlite3_exec(d->handle, sql, NULL, NULL, NULL);
-    return r == SQLITE_OK ? 0 : fail(d, r, err);
+    return r == SQLITE_OK ? 0 : set_error(d, r, err);
 }
 
 static int write_new_file(struct sqlite_db *d, sqlite3 *memory, struct err *err)
@@ -339,21 +349,20 @@ static int write_new_file(struct sqlite_db *d, sqlite3 *memory, struct err *err)
     return result;
 }
 
-/* An empty database comes into being in one step, so that an empty file is never
- * one of ours. */
-static int make_file(struct sqlite_db *d, struct err *err)
+/* Creates the empty database atomically, so that an empty file is never one of ours. */
+static int db_sqlite_make_file(struct sqlite_db *d, struct err *err)
 {
     sqlite3 *memory = NULL;
     int r = sqlite3_open(":memory:", &memory);
-    int result = r == SQLITE_OK ? write_new_file(d, memory, err) : fail(d, r, err);
+    int result = r == SQLITE_OK ? write_new_file(d, memory, err) : set_error(d, r, err);
 
     sqlite3_close(memory);
     return result;
 }
 
-/* A log without its file, or beside an empty one, would be taken for that of
- * another database, or thrown away: both lose what is in it. */
-static int find_file(struct sqlite_db *d, const char *wal, struct err *err)
+/* SQLite would apply a WAL without its file, or beside an empty file, to another database, or
+ * delete it; both lose the data in it. */
+static int db_sqlite_find_file(struct sqlite_db *d, const char *wal, struct err *err)
 {
     struct stat st, log;
     bool there = sys_stat(d->path, &st) == 0;
@@ -374,13 +383,13 @@ static int find_file(struct sqlite_db *d, const char *wal, struct err *err)
                        "%s: missing, but its log %s is there: put the file back, or remove the log "
                        "to begin anew",
                        d->path, wal);
-    return make_file(d, err);
+    return db_sqlite_make_file(d, err);
 }
 
 static int claim_file(struct sqlite_db *d, struct err *err)
 {
     char *wal = xprintf("%s-wal", d->path);
-    int result = lock_take(d->path, &d->lock_fd, err) ? -1 : find_file(d, wal, err);
+    int result = lock_take(d->path, &d->lock_fd, err) ? -1 : db_sqlite_find_file(d, wal, err);
 
     free(wal);
     return result;
@@ -389,7 +398,7 @@ static int claim_file(struct sqlite_db *d, struct err *err)
 /* ---- The check at start. */
 
 /* The first column of the first row, or "". */
-static int ask(struct sqlite_db *d, const char *sql, char *to, size_t size, int *ret_result)
+static int query_text(struct sqlite_db *d, const char *sql, char *to, size_t size, int *ret_result)
 {
     sqlite3_stmt *st = NULL;
     int r = sqlite3_prepare_v2(d->handle, sql, -1, &st, NULL);
@@ -403,37 +412,37 @@ static int ask(struct sqlite_db *d, const char *sql, char *to, size_t size, int 
     return r == SQLITE_ROW ? 0 : -1;
 }
 
-static int is_late(void *arg)
+static int on_check_progress(void *arg)
 {
     return clock_mono_ms(&clock_system) > *(const int64_t *)arg;
 }
 
-/* A large file is not read to its end: what was read of it by then is well. */
+/* The check of a large file stops at the time limit; the part that was read is intact. */
 static int check_pages(struct sqlite_db *d, struct err *err)
 {
     int64_t until_ms = clock_mono_ms(&clock_system) + CHECK_MS;
-    char said[200];
+    char answer[200];
     int r;
 
-    sqlite3_progress_handler(d->handle, CHECK_STEPS, is_late, &until_ms);
-    ask(d, "PRAGMA quick_check(1)", said, sizeof(said), &r);
+    sqlite3_progress_handler(d->handle, CHECK_STEPS, on_check_progress, &until_ms);
+    query_text(d, "PRAGMA quick_check(1)", answer, sizeof(answer), &r);
     sqlite3_progress_handler(d->handle, 0, NULL, NULL);
-    if (r == SQLITE_INTERRUPT || (r == SQLITE_ROW && !strcmp(said, "ok")))
+    if (r == SQLITE_INTERRUPT || (r == SQLITE_ROW && !strcmp(answer, "ok")))
         return 0;
     if (r != SQLITE_ROW)
-        return fail(d, r, err);
+        return set_error(d, r, err);
     return err_set(err, ERR_SYSTEM, "%s: damaged; left as it is: put a backup in its place (%s)",
-                   d->path, said);
+                   d->path, answer);
 }
 
 static int check_owner(struct sqlite_db *d, struct err *err)
 {
-    char said[32];
+    char answer[32];
     int r;
 
-    if (ask(d, "PRAGMA application_id", said, sizeof(said), &r))
-        return fail(d, r, err);
-    if (strtol(said, NULL, 10) != APPLICATION_ID)
+    if (query_text(d, "PRAGMA application_id", answer, sizeof(answer), &r))
+        return set_error(d, r, err);
+    if (strtol(answer, NULL, 10) != APPLICATION_ID)
         return err_set(
             err, ERR_SYSTEM,
             "%s: not a database of ours; left as it is: move it away, or name another file",
@@ -445,12 +454,12 @@ static int check_owner(struct sqlite_db *d, struct err *err)
 
 static int use_wal(struct sqlite_db *d, struct err *err)
 {
-    char said[32];
+    char answer[32];
     int r;
 
-    if (ask(d, "PRAGMA journal_mode=WAL", said, sizeof(said), &r))
-        return fail(d, r, err);
-    if (strcmp(said, "wal") != 0)
+    if (query_text(d, "PRAGMA journal_mode=WAL", answer, sizeof(answer), &r))
+        return set_error(d, r, err);
+    if (strcmp(answer, "wal") != 0)
         return err_set(err, ERR_SYSTEM,
                        "%s: its file system can not have a write-ahead log: "
                        "name a file on a local disk",
@@ -474,19 +483,19 @@ static int connect_file(struct sqlite_db *d, enum db_mode mode, struct err *err)
     errno = 0;
     r = sqlite3_open_v2(d->path, &d->handle, flags, NULL);
     if (r != SQLITE_OK)
-        return fail(d, r, err);
+        return set_error(d, r, err);
     sqlite3_busy_timeout(d->handle, BUSY_MS);
     if (check_owner(d, err) || (mode == DB_WRITE && check_pages(d, err)))
         return -1;
-    if (use_wal(d, err) || exec(d, settings[mode], err))
+    if (use_wal(d, err) || exec_sql(d, settings[mode], err))
         return -1;
-    sqlite3_wal_hook(d->handle, on_wal, d); /* and no checkpoint within a commit */
+    sqlite3_wal_hook(d->handle, on_wal, d); /* disables the checkpoint within a commit */
     return 0;
 }
 
 static void sqlite_close(struct db *db)
 {
-    struct sqlite_db *d = mine(db);
+    struct sqlite_db *d = sqlite_of(db);
     struct map_entry *e;
     size_t at = 0;
 
@@ -504,7 +513,7 @@ static int sqlite_open(const char *url, enum db_mode mode, struct db **ret, stru
     struct sqlite_db *d;
 
     if (url[strlen(SCHEME)] != '/')
-        return err_set(err, ERR_INVALID, "%s: write an absolute path: " SCHEME "/path/to/file.db",
+        return err_set(err, ERR_INVALID, "%s: write an absolute path: sqlite:/path/to/file.db",
                        url);
     d = xalloc(sizeof(*d));
     d->base.driver = &db_sqlite;
@@ -528,14 +537,15 @@ const struct db_driver db_sqlite = {
     .rollback = sqlite_rollback,
     .is_in = sqlite_is_in,
     .run = sqlite_run,
+    .room = sqlite_room,
     .rest = sqlite_rest,
 };
 
 /* ---- The library. */
 
 #ifdef HOLDFAST_FAULT
-/* In a test build SQLite's own calls go through base/sys too, but for fsync, which
- * it gives no door to. */
+/* In a test build the system calls of SQLite go through base/sys too, except fsync, which SQLite
+ * does not let us replace. */
 static int door_open(const char *path, int flags, int mode)
 {
     return sys_open(path, flags, (mode_t)mode);
@@ -560,7 +570,7 @@ static void use_doors(void)
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
 
     for (size_t i = 0; i < ARRAY_LEN(doors); i++)
-        (void)vfs->xSetSystemCall(vfs, doors[i].name, doors[i].call); /* one of a pair is unknown */
+        (void)vfs->xSetSystemCall(vfs, doors[i].name, doors[i].call); /* some are unknown to it */
 }
 #else
 static void use_doors(void)
@@ -568,11 +578,11 @@ static void use_doors(void)
 }
 #endif
 
-/* What can only be set before the first connection.  Without this SQLite takes and
- * gives back 80 KB for every statement with RETURNING, and locks to count its bytes. */
+/* Settings that must precede the first connection.  Without them SQLite allocates and frees 80 KB
+ * for every statement with RETURNING, and takes a lock to count its memory. */
 __attribute__((constructor)) static void set_up_library(void)
 {
-    (void)sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0); /* it is only slower if refused */
+    (void)sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0); /* only slower if it fails */
     (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     use_doors();
 }

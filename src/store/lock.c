@@ -8,8 +8,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-#include "base/sys.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
 
 enum { TEXT_SIZE = 16 };
 
@@ -24,8 +24,8 @@ static int refuse_second(const char *path, int fd, struct err *err)
                    strtol(text, NULL, 10));
 }
 
-/* The text has always the same length, so a new one covers the old. */
-static int take(const char *path, const char *lock, int fd, struct err *err)
+/* The text has a fixed length, so it overwrites an older one completely. */
+static int lock_file(const char *path, const char *lock, int fd, struct err *err)
 {
     char text[TEXT_SIZE + 1];
 
@@ -41,7 +41,7 @@ int lock_take(const char *path, int *ret_fd, struct err *err)
 {
     char *lock = xprintf("%s.lock", path);
     int fd = sys_open(lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-    int result = fd < 0 ? err_sys(err, "open %s", lock) : take(path, lock, fd, err);
+    int result = fd < 0 ? err_sys(err, "open %s", lock) : lock_file(path, lock, fd, err);
 
     if (result && fd >= 0)
         sys_close(fd);

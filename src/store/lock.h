@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* lock.h - one process at a time has a file: FILE.lock beside it is locked, and says by whom. */
+/* lock.h - exclusive use of a file by one process: FILE.lock beside it is locked and has its
+ * pid. */
 #ifndef STORE_LOCK_H
 #define STORE_LOCK_H
 
-#include "base/err.h"
+#include "base/text/err.h"
 
-/* *ret_fd holds it until it is closed, at the latest when we end, however that is.  Somebody
- * else has it: ERR_CONFLICT, by naming him. */
+/* The lock is held until *ret_fd is closed, at the latest at the end of the process.  ERR_CONFLICT,
+ * naming the holder, if another process has it. */
 int lock_take(const char *path, int *ret_fd, struct err *err);
 
 #endif

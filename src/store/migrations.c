@@ -18,7 +18,7 @@ static const char *const first_tables[] = {
     " cert_serial TEXT NOT NULL, cert_fingerprint TEXT NOT NULL, joined_ms BIGINT NOT NULL,"
     " UNIQUE (cloud_id, ip))",
 
-    /* Outlives its host: an epoch never comes again. */
+    /* Survives its host: an epoch is never used again. */
     "CREATE TABLE agent_session ("
     " agent_id TEXT NOT NULL PRIMARY KEY, node TEXT NOT NULL, epoch BIGINT NOT NULL,"
     " is_open BIGINT NOT NULL, since_ms BIGINT NOT NULL)",
@@ -56,15 +56,15 @@ static const char *const first_tables[] = {
     NULL,
 };
 
-/* Why a process is as it is, so that it can be told of hosts that are away. */
+/* The facts that explain a process's state, so that they can be shown for offline hosts. */
 static const char *const causes[] = {
     "ALTER TABLE process ADD COLUMN restarts BIGINT NOT NULL DEFAULT 0",
     "ALTER TABLE process ADD COLUMN cause TEXT NOT NULL DEFAULT ''",
     NULL,
 };
 
-/* What people say of hosts, and who has changed what.  A host that has not joined yet has no
- * agent, so what is said of it waits in a table of its own. */
+/* Facts about hosts that operators enter, and the audit log.  A host that has not joined has no
+ * agent yet, so its facts are in a table of their own. */
 static const char *const inventory[] = {
     "ALTER TABLE host ADD COLUMN host_id BIGINT NOT NULL DEFAULT 0",
     "ALTER TABLE host ADD COLUMN note TEXT NOT NULL DEFAULT ''",
@@ -89,8 +89,8 @@ static const char *const inventory[] = {
     NULL,
 };
 
-/* A task says whether it was cancelled, how many of its items went wrong, and by which key it
- * was asked for; what was asked of one host is found from there. */
+/* A task stores whether it was cancelled, how many items failed and its idempotency key; operations
+ * on one process can be found by host. */
 static const char *const native_api[] = {
     "ALTER TABLE task ADD COLUMN n_failed BIGINT NOT NULL DEFAULT 0",
     "ALTER TABLE task ADD COLUMN cancelled_ms BIGINT NOT NULL DEFAULT 0",
@@ -100,7 +100,7 @@ static const char *const native_api[] = {
     "CREATE INDEX task_request ON task (app, request_key, task_no) WHERE request_key <> ''",
     "CREATE INDEX task_item_past ON task_item (agent_id, task_no) WHERE state = 2",
 
-    /* Status 0: it is in work, or was when a server ended. */
+    /* Status 0: the request is in progress, or was when a server ended. */
     "CREATE TABLE request_key ("
     " app TEXT NOT NULL, request_key TEXT NOT NULL, digest TEXT NOT NULL,"
     " created_ms BIGINT NOT NULL, status BIGINT NOT NULL, answer TEXT NOT NULL,"
@@ -109,8 +109,8 @@ static const char *const native_api[] = {
     NULL,
 };
 
-/* What clients have registered, and what namespaces may use: ours to remember, whatever an
- * agent says.  States of a registration: 1 registered, 2 unregistered. */
+/* Registrations of clients and limits of namespaces; agents do not change them.  States of a
+ * registration: 1 registered, 2 unregistered. */
 static const char *const registries[] = {
     "CREATE TABLE registry ("
     " agent_id TEXT NOT NULL, space TEXT NOT NULL, name TEXT NOT NULL, state BIGINT NOT NULL,"
@@ -123,14 +123,14 @@ static const char *const registries[] = {
     NULL,
 };
 
-/* What signatures are checked with can not be a hash. */
+/* Checking a signature needs the secret itself, not a hash. */
 static const char *const sealed_secrets[] = {
     "ALTER TABLE app ADD COLUMN sealed_1 TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE app ADD COLUMN sealed_2 TEXT NOT NULL DEFAULT ''",
     NULL,
 };
 
-/* Numbers of events stand apart from them: they go on when all events are forgotten. */
+/* The last event number is stored apart from the events, so it continues after all are deleted. */
 static const char *const events[] = {
     "CREATE TABLE event ("
     " seq BIGINT NOT NULL PRIMARY KEY, taken_ms BIGINT NOT NULL, wall_ms BIGINT NOT NULL,"
@@ -145,7 +145,7 @@ static const char *const events[] = {
     NULL,
 };
 
-/* So that who lists tokens knows whom to ask about one. */
+/* The creator of a token, shown in the list of tokens. */
 static const char *const token_makers[] = {
     "ALTER TABLE join_token ADD COLUMN created_ms BIGINT NOT NULL DEFAULT 0",
     "ALTER TABLE join_token ADD COLUMN app TEXT NOT NULL DEFAULT ''",
@@ -153,22 +153,49 @@ static const char *const token_makers[] = {
     NULL,
 };
 
-/* What was revoked is told of until it is removed with what has expired. */
+/* A revoked token is listed until it is deleted with the expired ones. */
 static const char *const token_ends[] = {
     "ALTER TABLE join_token ADD COLUMN revoked_ms BIGINT NOT NULL DEFAULT 0",
     NULL,
 };
 
-/* The time by which old things are removed, one row; see store_retention.h. */
+/* The clock for retention, one row; see store_retention.h. */
 static const char *const retention[] = {
     "CREATE TABLE retention ("
     " id BIGINT NOT NULL PRIMARY KEY, believed_ms BIGINT NOT NULL, waited_ms BIGINT NOT NULL)",
     NULL,
 };
 
-/* What the caller of a change was told: a number, and in some answers its name. */
+/* The result code of a change as its caller got it, and its name in some answers. */
 static const char *const audit_codes[] = {
     "ALTER TABLE audit ADD COLUMN code_name TEXT NOT NULL DEFAULT ''",
+    NULL,
+};
+
+/* The order of two specs, independent of the clock. */
+static const char *const task_orders[] = {
+    "ALTER TABLE task ADD COLUMN said_ms BIGINT NOT NULL DEFAULT 0",
+    NULL,
+};
+
+/* Agents behind a relay or NAT do not connect from their own address. */
+static const char *const token_relays[] = {
+    "ALTER TABLE join_token ADD COLUMN relay BIGINT NOT NULL DEFAULT 0",
+    NULL,
+};
+
+/* Repeated refusals are one row per minute. */
+static const char *const audit_repeats[] = {
+    "ALTER TABLE audit ADD COLUMN repeats BIGINT NOT NULL DEFAULT 0",
+    NULL,
+};
+
+/* Signatures of requests that change something, until their bk_timestamp is too old. */
+static const char *const used_signatures[] = {
+    "CREATE TABLE used_signature ("
+    " app TEXT NOT NULL, signature TEXT NOT NULL, expires_s BIGINT NOT NULL,"
+    " PRIMARY KEY (app, signature))",
+    "CREATE INDEX used_signature_age ON used_signature (expires_s)",
     NULL,
 };
 
@@ -184,6 +211,10 @@ const struct migration store_migrations[] = {
     { "names of codes in the audit log", audit_codes },
     { "the clock of what is removed", retention },
     { "ends of join tokens", token_ends },
+    { "order of tasks and registrations", task_orders },
+    { "join tokens for relays", token_relays },
+    { "refusals that repeat", audit_repeats },
+    { "used signatures", used_signatures },
     { 0 },
 };
 /* clang-format on */
@@ -231,9 +262,8 @@ static int run_step(struct db *db, const struct migration *step, int64_t number,
     return db_run(db, &put_version, &(struct version){ number }, NULL, NULL, err);
 }
 
-/* From `version` on. */
-static int take_steps(struct db *db, const struct migration *steps, int64_t version,
-                      struct err *err)
+/* Runs the steps from `version` on. */
+static int run_steps(struct db *db, const struct migration *steps, int64_t version, struct err *err)
 {
     if (db_begin(db, DB_WRITE, err))
         return -1;
@@ -259,5 +289,5 @@ int migrations_run(struct db *db, const struct migration *steps, struct err *err
                        "its tables are version %lld, and this program knows %lld: use the newer "
                        "program that made them, or a backup from before it",
                        (long long)version, (long long)known);
-    return version < known ? take_steps(db, steps, version, err) : 0;
+    return version < known ? run_steps(db, steps, version, err) : 0;
 }

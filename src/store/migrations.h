@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* migrations.h - how the tables came to be as they are, step by step.
+/* migrations.h - the steps that create and change the tables.
  *
- * A step that was released is never changed: a new one is written behind it.  Those that
- * a database lacks are one transaction, their numbers included: where one fails, the
- * program that made the data can still use it. */
+ * A released step is never changed; a new step is appended.  All missing steps run in one
+ * transaction, version numbers included: if one fails, the program that wrote the data can still
+ * use it. */
 #ifndef STORE_MIGRATIONS_H
 #define STORE_MIGRATIONS_H
 
@@ -16,8 +16,7 @@ struct migration {
 
 extern const struct migration store_migrations[]; /* ends with a NULL about */
 
-/* Takes the steps that the database has not taken yet.  Data of a newer program
- * than this one is refused with ERR_CONFLICT. */
+/* Runs the steps that the database lacks.  ERR_CONFLICT for data of a newer program. */
 int migrations_run(struct db *db, const struct migration *steps, struct err *err);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* store.c - the threads between callers and connections; see store.h.
  *
- * A worker owns a connection and a queue.  The queue `done` has room for all calls
- * that may be on their way, so that no worker ever waits for the loop. */
+ * A worker owns a connection and a queue.  The queue `done` has room for all calls in progress, so
+ * no worker ever waits for the loop. */
 #include "store/store.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "base/time.h"
+#include "base/io/thread.h"
+#include "base/mem/mem.h"
+#include "base/os/time.h"
 #include "store/migrations.h"
 #include "store/verb.h"
 
@@ -23,7 +23,7 @@ struct worker {
     struct queue *calls;
     pthread_t thread;
     bool runs;
-    atomic_long n_calls; /* given to it and not answered yet */
+    atomic_long n_calls; /* submitted and not answered yet */
     int64_t commits;
 };
 
@@ -32,11 +32,10 @@ struct store {
     size_t n_readers;
     struct queue *done;
     int64_t calls_max;
-    struct store_counters counters; /* the loop's thread alone */
+    struct store_counters counters; /* used by the loop's thread only */
 };
 
-/* The call is its receiver's from the moment it is in his queue, which always has
- * room for it. */
+/* The call belongs to the receiver as soon as it is in the queue, which always has room for it. */
 static void reply(struct worker *w, struct store_call *c)
 {
     w->n_calls--;
@@ -66,7 +65,7 @@ static void end_call(struct store_call *c, const struct err *err)
     err_wrap(&c->err, "%s", c->verb->name);
 }
 
-/* -1 only if the transaction is of no use any more. */
+/* Returns -1 only if the transaction cannot be continued. */
 static int run_part(struct db *db, struct store_call *c, struct err *err)
 {
     struct err why;
@@ -85,22 +84,22 @@ static int run_part(struct db *db, struct store_call *c, struct err *err)
     return db_part_undo(db, err);
 }
 
-/* ---- Writing: all that waits in one transaction. */
+/* ---- Writing: all waiting calls in one transaction. */
 
-static struct store_call *after(const struct store_call *c)
+static struct store_call *next_call(const struct store_call *c)
 {
     return (struct store_call *)c->node.next;
 }
 
 static int write_group(struct worker *w, struct store_call *first, bool *ret_begun, struct err *err)
 {
-    bool lone = !after(first); /* then the transaction is its part */
+    bool lone = !next_call(first); /* then it needs no savepoint of its own */
     int64_t begun_us = time_mono_us(), took_us;
 
     *ret_begun = db_begin(w->db, DB_WRITE, err) == 0;
     if (!*ret_begun)
         return -1;
-    for (struct store_call *c = first; c; c = after(c)) {
+    for (struct store_call *c = first; c; c = next_call(c)) {
         if (lone ? run_verb(w->db, c, err) : run_part(w->db, c, err)) {
             db_rollback(w->db);
             return -1;
@@ -110,14 +109,15 @@ static int write_group(struct worker *w, struct store_call *first, bool *ret_beg
         return -1;
     w->commits++;
     took_us = time_mono_us() - begun_us;
-    for (struct store_call *c = first; c; c = after(c)) {
+    for (struct store_call *c = first; c; c = next_call(c)) {
         c->commit = w->commits;
         c->commit_us = took_us;
     }
     return 0;
 }
 
-/* What came of it in a transaction of many that failed counts no more. */
+/* Runs the call again in a transaction of its own; its result in the failed shared transaction is
+ * discarded. */
 static void write_alone(struct worker *w, struct store_call *c, bool *ret_begun, struct err *err)
 {
     struct queue_node *next = c->node.next;
@@ -127,17 +127,17 @@ static void write_alone(struct worker *w, struct store_call *c, bool *ret_begun,
     c->node.next = next;
 }
 
-/* A transaction that failed as a whole may have done so because of one call (it
- * found no space, say): then each has its own.  One that could not even begin has waited for
- * another program's lock, and each would wait as long again. */
-static void write_all(struct worker *w, struct store_call *first)
+/* A transaction may have failed as a whole because of one call (which found no space, say): then
+ * each call gets its own.  If the transaction could not even begin it has waited for another
+ * program's lock, and each call would wait as long again. */
+static void store_write_all(struct worker *w, struct store_call *first)
 {
     bool begun = true;
     struct err err;
 
-    if (after(first) && write_group(w, first, &begun, &err) == 0)
+    if (next_call(first) && write_group(w, first, &begun, &err) == 0)
         return;
-    for (struct store_call *c = first; c; c = after(c)) {
+    for (struct store_call *c = first; c; c = next_call(c)) {
         if (begun)
             write_alone(w, c, &begun, &err);
         else
@@ -147,14 +147,14 @@ static void write_all(struct worker *w, struct store_call *first)
 
 static void do_writes(struct worker *w, struct store_call *first)
 {
-    write_all(w, first);
+    store_write_all(w, first);
     for (struct store_call *c = first, *next; c; c = next) {
-        next = after(c);
+        next = next_call(c);
         reply(w, c);
     }
 }
 
-/* ---- Reading: each call sees one state. */
+/* ---- Reading: each call sees one snapshot. */
 
 static int read_one(struct db *db, struct store_call *c, struct err *err)
 {
@@ -172,7 +172,7 @@ static void do_reads(struct worker *w, struct store_call *first)
     for (struct store_call *c = first, *next; c; c = next) {
         struct err err;
 
-        next = after(c);
+        next = next_call(c);
         end_call(c, read_one(w->db, c, &err) ? &err : NULL);
         reply(w, c);
     }
@@ -180,7 +180,8 @@ static void do_reads(struct worker *w, struct store_call *first)
 
 /* ---- Threads. */
 
-static void work(struct worker *w, void (*do_calls)(struct worker *w, struct store_call *first))
+static void worker_loop(struct worker *w,
+                        void (*do_calls)(struct worker *w, struct store_call *first))
 {
     struct queue_node *calls;
 
@@ -192,28 +193,20 @@ static void work(struct worker *w, void (*do_calls)(struct worker *w, struct sto
 
 static void *writer_main(void *arg)
 {
-    work(arg, do_writes);
+    worker_loop(arg, do_writes);
     return NULL;
 }
 
 static void *reader_main(void *arg)
 {
-    work(arg, do_reads);
+    worker_loop(arg, do_reads);
     return NULL;
 }
 
-/* Signals are for the loop's thread. */
 static int worker_start(struct worker *w, void *(*start)(void *arg), struct err *err)
 {
-    sigset_t all, old;
-    int number;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    number = pthread_create(&w->thread, NULL, start, w);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (number)
-        return err_set(err, ERR_SYSTEM, "start a thread: %s", strerror(number));
+    if (thread_start(start, w, &w->thread, err))
+        return -1;
     w->runs = true;
     return 0;
 }
@@ -226,7 +219,7 @@ static int worker_open(struct worker *w, const char *url, enum db_mode mode, siz
     return queue_new(limit, &w->calls, err);
 }
 
-/* The calls that wait are still done. */
+/* Waiting calls are still run. */
 static void worker_stop(struct worker *w)
 {
     if (!w->runs)
@@ -325,7 +318,7 @@ static struct worker *least_busy(struct store *s)
     return best;
 }
 
-static int give(struct store *s, struct store_call *c, struct err *err)
+static int give_to_worker(struct store *s, struct store_call *c, struct err *err)
 {
     struct worker *w = c->verb->mode == DB_WRITE ? &s->writer : least_busy(s);
 
@@ -348,7 +341,7 @@ int store_submit(struct store *s, struct store_call *c, struct err *err)
                           c->verb->name, (long long)s->calls_max);
     else {
         c->reply = s->done;
-        refused = give(s, c, err);
+        refused = give_to_worker(s, c, err);
     }
     if (refused) {
         s->counters.refused++;
@@ -358,14 +351,14 @@ int store_submit(struct store *s, struct store_call *c, struct err *err)
     return 0;
 }
 
-static void count(struct store_counters *n, const struct store_call *c)
+static void count_call(struct store_counters *n, const struct store_call *c)
 {
     n->on_their_way--;
     n->calls++;
     n->by_mode[c->verb->mode == DB_WRITE]++;
     n->failed += c->failed;
     if (c->commit <= n->commits)
-        return; /* another of the same commit was here */
+        return; /* a call of the same commit was counted already */
     n->commits = c->commit;
     hist_add(&n->commit, c->commit_us);
 }
@@ -385,7 +378,7 @@ void store_on_ready(void *arg, unsigned ready)
         struct store_call *c = (struct store_call *)calls;
 
         calls = calls->next;
-        count(&s->counters, c);
+        count_call(&s->counters, c);
         c->done(c->arg, c);
     }
 }
@@ -395,18 +388,18 @@ const struct store_counters *store_counters(const struct store *s)
     return &s->counters;
 }
 
-/* ---- Doing it and waiting. */
+/* ---- Synchronous calls. */
 
-static int wait_for(struct store *s, struct store_call *c, struct err *err)
+static int store_wait_for(struct store *s, struct store_call *c, struct err *err)
 {
     if (queue_new(1, &c->reply, err))
         return -1;
-    if (give(s, c, err)) {
+    if (give_to_worker(s, c, err)) {
         queue_free(c->reply);
         return -1;
     }
-    (void)queue_wait(c->reply, -1); /* without a time-out it is always true */
-    (void)queue_take(c->reply);     /* that is c */
+    (void)queue_wait(c->reply, -1); /* without a time-out it always succeeds */
+    (void)queue_take(c->reply);     /* returns c */
     queue_free(c->reply);
     if (!c->failed)
         return 0;
@@ -423,7 +416,7 @@ int store_sync(struct store *s, const struct store_verb *verb, const void *in, s
     if (a)
         c.arena = *a;
     c.out = xalloc(verb->out_size ? verb->out_size : 1);
-    result = wait_for(s, &c, err);
+    result = store_wait_for(s, &c, err);
     if (result == 0 && out)
         memcpy(out, c.out, verb->out_size);
     free(c.out);

@@ -53,20 +53,16 @@ const struct store_verb store_app_del = VERB_QUERY("app_del", DB_WRITE, &app_del
 /* ---- Join tokens. */
 
 #define TOKEN_COLUMNS                                                                              \
-    "hash, cloud_id, biz_id, expires_ms, uses_left, note, created_ms, app, user_name, revoked_ms"
+    "hash, cloud_id, biz_id, expires_ms, uses_left, note, created_ms, app, user_name, revoked_ms," \
+    " relay"
 
 static const struct field token_fields[] = {
-    DB_TEXT(token_row, hash),
-    DB_NUMBER(token_row, cloud_id),
-    DB_NUMBER(token_row, biz_id),
-    DB_NUMBER(token_row, expires_ms),
-    DB_NUMBER(token_row, uses_left),
-    DB_TEXT(token_row, note),
-    DB_NUMBER(token_row, created_ms),
-    DB_TEXT(token_row, app),
-    DB_TEXT(token_row, user_name),
-    DB_NUMBER(token_row, revoked_ms),
-    { 0 },
+    DB_TEXT(token_row, hash),         DB_NUMBER(token_row, cloud_id),
+    DB_NUMBER(token_row, biz_id),     DB_NUMBER(token_row, expires_ms),
+    DB_NUMBER(token_row, uses_left),  DB_TEXT(token_row, note),
+    DB_NUMBER(token_row, created_ms), DB_TEXT(token_row, app),
+    DB_TEXT(token_row, user_name),    DB_NUMBER(token_row, revoked_ms),
+    DB_FLAG(token_row, relay),        { 0 },
 };
 static const struct shape token_shape = DB_SHAPE(token_row, token_fields);
 
@@ -78,9 +74,10 @@ static const struct field token_take_fields[] = {
 static const struct shape token_take_shape = DB_SHAPE(token_take_ask, token_take_fields);
 
 static const struct query token_put = {
-    "INSERT INTO join_token (" TOKEN_COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
-    " ON CONFLICT (hash) DO UPDATE SET cloud_id = excluded.cloud_id, biz_id = excluded.biz_id,"
-    " expires_ms = excluded.expires_ms, uses_left = excluded.uses_left, note = excluded.note",
+    "INSERT INTO join_token (" TOKEN_COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,"
+    " $11) ON CONFLICT (hash) DO UPDATE SET cloud_id = excluded.cloud_id, biz_id = excluded.biz_id,"
+    " expires_ms = excluded.expires_ms, uses_left = excluded.uses_left, note = excluded.note,"
+    " relay = excluded.relay",
     .in = &token_shape,
 };
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* store_apps.h - who may call us, and who may join: verbs of store.h. */
+/* store_apps.h - apps and join tokens: verbs of store.h. */
 #ifndef STORE_STORE_APPS_H
 #define STORE_STORE_APPS_H
 
 #include "store/store.h"
 
-/* An app may have two secrets at once; "" is none. */
+/* An app may have two valid secrets; "" is none. */
 struct app_row {
     const char *code;
-    const char *secret_1, *secret_2; /* SHA-256, in hex */
+    const char *secret_1, *secret_2; /* SHA-256, hex */
     const char *permissions;         /* JSON, or NULL */
-    int64_t created_ms;              /* stays what it was at first */
-    const char *sealed_1, *sealed_2; /* the secrets themselves, of who may sign (wire/seal.h) */
+    int64_t created_ms;              /* kept when the row is replaced */
+    const char *sealed_1,
+        *sealed_2; /* encrypted secrets of an app that may sign (wire/tls/seal.h) */
 };
 
 struct app_find_ask {
@@ -21,19 +22,20 @@ struct app_find_ask {
 extern const struct store_verb store_app_put;  /* app_row; nothing */
 extern const struct store_verb store_app_find; /* app_find_ask; list of app_row, at most one */
 extern const struct store_verb store_app_list; /* store_page; list of app_row by code */
-extern const struct store_verb store_app_del;  /* app_find_ask; nothing, be it there or not */
+extern const struct store_verb store_app_del; /* app_find_ask; nothing; a missing app is no error */
 
-/* A token is named by the first digits of its hash, "sha256:...", which tell nothing of it. */
+/* A token is identified by the first digits of its hash, "sha256:...", which do not reveal it. */
 enum { TOKEN_ID_CHARS = 12 };
 
 struct token_row {
-    const char *hash; /* of the token, which nobody has stored */
+    const char *hash; /* of the token, which itself is never stored */
     int64_t cloud_id, biz_id;
     int64_t expires_ms, uses_left;
     const char *note;
-    int64_t created_ms; /* 0: before this was written down */
+    int64_t created_ms; /* 0: made by a version that did not record it */
     const char *app, *user_name;
-    int64_t revoked_ms; /* 0: it was not; else it has no uses left either */
+    int64_t revoked_ms; /* 0: not revoked; else it has no uses left either */
+    bool relay;         /* its agents may connect from another address than their own */
 };
 
 struct token_find_ask {
@@ -54,12 +56,12 @@ extern const struct store_verb store_token_put;  /* token_row; nothing */
 extern const struct store_verb store_token_find; /* token_find_ask; list of token_row, 0 or 1 */
 extern const struct store_verb store_token_list; /* store_page; list of token_row by hash */
 
-/* Takes all its uses away, for good: token_revoke_ask; list of token_row, at most one, as it is
- * then.  Again is fine, and changes nothing. */
+/* Removes all its uses permanently: token_revoke_ask; list of token_row, at most one, as changed.
+ * Repeating it changes nothing. */
 extern const struct store_verb store_token_revoke;
 
-/* Takes one use of it away: token_take_ask; list of token_row, one, as it is then.
- * Unknown, used up or expired: ERR_CONFLICT. */
+/* Takes one use: token_take_ask; list of token_row, one, as changed.  ERR_CONFLICT if the token is
+ * unknown, used up or expired. */
 extern const struct store_verb store_token_take;
 
 #endif

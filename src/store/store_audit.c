@@ -6,16 +6,14 @@
 
 #define COLUMNS                                                                                    \
     "at_ms, request_id, app, user_name, is_proven, peer, method, route, what, code, message,"      \
-    " task_id, code_name"
+    " task_id, code_name, repeats"
 
 static const struct field row_fields[] = {
-    DB_NUMBER(audit_row, at_ms),   DB_TEXT(audit_row, request_id),
-    DB_TEXT(audit_row, app),       DB_TEXT(audit_row, user),
-    DB_FLAG(audit_row, is_proven), DB_TEXT(audit_row, peer),
-    DB_TEXT(audit_row, method),    DB_TEXT(audit_row, route),
-    DB_JSON(audit_row, what),      DB_NUMBER(audit_row, code),
-    DB_TEXT(audit_row, message),   DB_TEXT(audit_row, task_id),
-    DB_TEXT(audit_row, code_name), { 0 },
+    DB_NUMBER(audit_row, at_ms),   DB_TEXT(audit_row, request_id), DB_TEXT(audit_row, app),
+    DB_TEXT(audit_row, user),      DB_FLAG(audit_row, is_proven),  DB_TEXT(audit_row, peer),
+    DB_TEXT(audit_row, method),    DB_TEXT(audit_row, route),      DB_JSON(audit_row, what),
+    DB_NUMBER(audit_row, code),    DB_TEXT(audit_row, message),    DB_TEXT(audit_row, task_id),
+    DB_TEXT(audit_row, code_name), DB_NUMBER(audit_row, repeats),  { 0 },
 };
 static const struct shape row_shape = DB_SHAPE(audit_row, row_fields);
 
@@ -48,7 +46,7 @@ static const struct shape ref_shape = DB_SHAPE(audit_ref, ref_fields);
 
 static const struct query audit_put = {
     "INSERT INTO audit (" COLUMNS ")"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
     .in = &row_shape,
 };
 

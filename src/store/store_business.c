@@ -22,7 +22,7 @@ static const struct field page_fields[] = {
 };
 static const struct shape page_shape = DB_SHAPE(business_page, page_fields);
 
-/* Both tables have the same columns; those of a business list nothing. */
+/* Both tables have the same columns; `businesses` is empty for a business. */
 #define COLUMNS "id, name, businesses"
 #define PUT(table)                                                                                 \
     {                                                                                              \

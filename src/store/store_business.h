@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* store_business.h - businesses, and sets of them: verbs of store.h. */
+/* store_business.h - businesses and business sets: verbs of store.h. */
 #ifndef STORE_STORE_BUSINESS_H
 #define STORE_STORE_BUSINESS_H
 
@@ -8,7 +8,7 @@
 struct business_row {
     int64_t id;
     const char *name;
-    const char *businesses; /* of a set, their ids: "1 2 3"; "" of a business */
+    const char *businesses; /* ids of a set's businesses: "1 2 3"; "" for a business */
 };
 
 struct business_ask {
@@ -20,10 +20,10 @@ struct business_page {
 };
 
 extern const struct store_verb store_business_put;  /* business_row; nothing */
-extern const struct store_verb store_business_del;  /* business_ask; list of what was there */
+extern const struct store_verb store_business_del;  /* business_ask; list of deleted rows */
 extern const struct store_verb store_business_list; /* business_page; list of business_row by id */
 
-extern const struct store_verb store_business_set_put; /* the same of sets */
+extern const struct store_verb store_business_set_put; /* the same for sets */
 extern const struct store_verb store_business_set_del;
 extern const struct store_verb store_business_set_list;
 

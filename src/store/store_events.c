@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* store_events.c - the tables event, event_head, event_mark and agent_lost.
  *
- * The last seq stands in event_head and not in the events, which may all be too old to be
- * kept; whoever counts it up has the row until the commit, so that among several nodes
- * too a higher seq is a later commit. */
+ * The last seq is in event_head rather than in the events, which may all be deleted.  A transaction
+ * that raises it holds the row until its commit, so even with several nodes a higher seq is a later
+ * commit. */
 #include "store/store_events.h"
 
 #include "store/verb.h"
 
-/* How many rows one page looks at, where no index leads to those that fit. */
+/* How many rows one page examines if no index selects the matching ones. */
 enum { WINDOW = 50000 };
 
 #define EVENT_COLUMNS                                                                              \
@@ -127,7 +127,7 @@ static const struct shape page_shape = DB_SHAPE(event_page_ask, page_fields);
 #define ANY_AGENT "$3 = ''"
 #define ONE_AGENT "agent_id = $3"
 
-/* By whether there is an agent, and whether the newest come first. */
+/* By whether an agent is given, and whether the newest come first. */
 static const struct query page[2][2] = {
     { { PAGE(ANY_AGENT, "ASC"), .in = &page_shape, .out = &event_shape },
       { PAGE(ANY_AGENT, "DESC"), .in = &page_shape, .out = &event_shape } },
@@ -149,8 +149,8 @@ static const struct query taken_at = {
     .out = &number_shape,
 };
 
-/* The first seq from `low` on that was taken at that time or later: they stand in the
- * order of time, but for a clock that was set back. */
+/* The first seq from `low` on that was stored at since_ms or later.  Seqs are in the order of time
+ * unless the clock was set back. */
 static int find_since(struct db *db, int64_t since_ms, int64_t low, int64_t high, int64_t *ret,
                       struct err *err)
 {
@@ -168,9 +168,9 @@ static int find_since(struct db *db, int64_t since_ms, int64_t low, int64_t high
     return 0;
 }
 
-/* The range as far as there are events in it. */
-static int clamp(struct db *db, struct event_page_ask *ask, struct event_page_got *got,
-                 struct err *err)
+/* Limits the range to existing events. */
+static int clamp_range(struct db *db, struct event_page_ask *ask, struct event_page_got *got,
+                       struct err *err)
 {
     int64_t since;
 
@@ -192,8 +192,8 @@ static int clamp(struct db *db, struct event_page_ask *ask, struct event_page_go
     return 0;
 }
 
-/* Only so many are looked at, if there is nobody whose events can be found by index. */
-static void narrow(struct event_page_ask *ask)
+/* Limits the number of rows that are examined, unless an agent is given and the index is used. */
+static void narrow_range(struct event_page_ask *ask)
 {
     if (*ask->agent_id || ask->below - ask->above - 1 <= WINDOW)
         return;
@@ -209,10 +209,10 @@ static int page_events(struct db *db, const void *in, struct arena *a, void *out
     struct event_page_got *got = out;
     const struct event_row *rows;
 
-    if (clamp(db, &all, got, err))
+    if (clamp_range(db, &all, got, err))
         return -1;
     some = all;
-    narrow(&some);
+    narrow_range(&some);
     if (db_run(db, &page[*all.agent_id != '\0'][all.is_newest_first], &some, a, &got->rows, err))
         return -1;
     rows = got->rows.items;
@@ -228,7 +228,7 @@ static int page_events(struct db *db, const void *in, struct arena *a, void *out
 const struct store_verb store_event_page =
     VERB_RUN("event_page", DB_READ, page_events, sizeof(struct event_page_got));
 
-/* ---- Marks, and what a server must know at its start. */
+/* ---- Reader positions, and what a server loads at its start. */
 
 static const struct field mark_fields[] = {
     DB_TEXT(event_mark_row, reader),
@@ -283,7 +283,7 @@ const struct store_verb store_event_mark = VERB_RUN("event_mark", DB_WRITE, set_
 const struct store_verb store_event_load =
     VERB_RUN("event_load", DB_READ, load_events, sizeof(struct event_load_got));
 
-/* ---- How far each agent is. */
+/* ---- Last event of each agent. */
 
 static const struct field agent_fields[] = { DB_TEXT(event_last_row, agent_id), { 0 } };
 static const struct shape agent_shape = DB_SHAPE(event_last_row, agent_fields);
@@ -312,7 +312,7 @@ static int list_last(struct db *db, const void *in, struct arena *a, void *out, 
 const struct store_verb store_event_last =
     VERB_RUN("event_last", DB_READ, list_last, sizeof(struct list));
 
-/* ---- Forgetting. */
+/* ---- Deleting. */
 
 static const struct field prune_fields[] = {
     DB_NUMBER(event_prune_ask, limit),
@@ -322,7 +322,7 @@ static const struct field prune_fields[] = {
 };
 static const struct shape prune_shape = DB_SHAPE(event_prune_ask, prune_fields);
 
-/* Only the oldest few are looked at, however many there are. */
+/* Examines only the oldest few rows, however many there are. */
 static const struct query prune = {
     "DELETE FROM event WHERE seq IN (SELECT seq FROM event ORDER BY seq LIMIT $1)"
     " AND (taken_ms < $2 OR seq <= (SELECT last_seq FROM event_head WHERE id = 1) - $3)"

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* store_events.h - what happened on hosts, in the order the server took it: verbs of
- * store.h.
+/* store_events.h - events in the order in which the server stored them: verbs of store.h.
  *
- * Every event has a number, its seq, which counts up by one and never comes again, though
- * the oldest are forgotten.  So a seq is a place to go on from, for a page and for whoever
- * reads on and on. */
+ * Every event has a number, its seq, which rises by one and is never used again, even after the
+ * oldest events were deleted.  So a seq is a position to continue from, for a page and for a reader
+ * of the whole stream. */
 #ifndef STORE_STORE_EVENTS_H
 #define STORE_STORE_EVENTS_H
 
 #include "store/store.h"
 
 struct event_row {
-    int64_t seq;               /* of those that are put: their place among them, from 0 */
-    int64_t taken_ms, wall_ms; /* when the server had it; when it happened, by the host's clock */
-    const char *agent_id;      /* "": the server itself */
-    int64_t agent_event;       /* the agent's own number of it; 0: it has none */
+    int64_t seq;               /* in store_event_put: index in the list, from 0 */
+    int64_t taken_ms, wall_ms; /* stored, by the server's clock; happened, by the host's */
+    const char *agent_id;      /* "": an event of the server itself */
+    int64_t agent_event;       /* the agent's own number of it; 0: none */
     int64_t cloud_id;
     const char *ip;
     int64_t biz_id;
@@ -22,7 +21,7 @@ struct event_row {
     int64_t report_id;
 };
 
-/* Agents that were said to be lost, and are not back. */
+/* Agents that were reported as lost and have not come back. */
 struct lost_row {
     const char *agent_id;
     int64_t since_ms;
@@ -30,40 +29,40 @@ struct lost_row {
 
 struct event_put_ask {
     struct list rows; /* struct event_row */
-    struct list lost; /* struct lost_row: from now on */
-    struct list back; /* struct lost_row: no more */
+    struct list lost; /* struct lost_row; now lost */
+    struct list back; /* struct lost_row; now back */
 };
 
 struct event_put_got {
-    int64_t first; /* the seq of the first row; the others follow it */
+    int64_t first; /* seq of the first row; the others follow it */
 };
 
 extern const struct store_verb store_event_put; /* event_put_ask; event_put_got */
 
-/* Those with above < seq < below that fit: a text of "" fits all. */
+/* Events with above < seq < below that match; a text of "" matches all. */
 struct event_page_ask {
     bool is_newest_first;
     int64_t above, below;
-    int64_t since_ms; /* those that were taken from then on */
+    int64_t since_ms; /* only events stored then or later */
     const char *agent_id, *space, *proc, *name;
     int64_t limit;
 };
 
-/* One call looks at a bounded number of rows, so there may be fewer than `limit`, or none,
- * and yet more behind them. */
+/* One call examines a bounded number of rows, so it may return fewer than `limit`, or none,
+ * although more follow. */
 struct event_page_got {
     struct list rows;     /* struct event_row */
-    int64_t reached;      /* the next page goes on there, as `below` or `above` */
+    int64_t reached;      /* `below` or `above` of the next page */
     bool is_end;          /* there is no next page */
-    int64_t oldest, last; /* seqs of what there is; none at all: oldest is last + 1 */
+    int64_t oldest, last; /* seqs of the existing events; without any, oldest is last + 1 */
 };
 
 extern const struct store_verb store_event_page; /* event_page_ask; event_page_got */
 
-/* How far somebody has read who reads all of them, a file say. */
+/* Position of a reader that reads all events, the event file say. */
 struct event_mark_row {
     const char *reader;
-    int64_t seq; /* -1: there is no such reader */
+    int64_t seq; /* -1: no such reader */
 };
 
 extern const struct store_verb store_event_mark; /* event_mark_row; nothing */
@@ -79,19 +78,19 @@ struct event_load_got {
 
 extern const struct store_verb store_event_load; /* event_load_ask; event_load_got */
 
-/* The number that each of these agents gave its last event that is here. */
+/* The agents' own numbers of their last stored events. */
 struct event_last_row {
     const char *agent_id;
     int64_t agent_event;
 };
 
 struct event_last_ask {
-    struct list agents; /* struct event_last_row, of which the id counts */
+    struct list agents; /* struct event_last_row, of which only agent_id is used */
 };
 
 extern const struct store_verb store_event_last; /* event_last_ask; list of event_last_row */
 
-/* Forgets some of the oldest, at most `limit`: those before a time, or more than so many. */
+/* Deletes at most `limit` of the oldest events: those before a time, or above rows_max. */
 struct event_prune_ask {
     int64_t limit, before_ms, rows_max;
 };

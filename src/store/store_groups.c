@@ -24,7 +24,7 @@ static const struct field taken_fields[] = {
 };
 static const struct shape taken_shape = DB_SHAPE(group_taken_ask, taken_fields);
 
-/* Not of a host that was removed: nothing would ever end it. */
+/* Refused for a removed host: the row would never be deleted. */
 static const struct query group_put = {
     "INSERT INTO process_group (" GROUP_COLUMNS ") SELECT $1, $2, $3, $4, $5, $6"
     " WHERE EXISTS (SELECT 1 FROM host WHERE agent_id = $1)"
@@ -33,7 +33,7 @@ static const struct query group_put = {
     .each = &row_shape,
 };
 
-/* One that has another number by now is another one. */
+/* A row with another number is a newer value. */
 static const struct query group_taken = {
     "UPDATE process_group SET is_taken = 1 WHERE agent_id = $1 AND number = $2",
     .in = &taken_shape,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* store_groups.h - what the processes of a namespace may use together on a host: verbs of
+/* store_groups.h - the limits that the processes of a namespace share on a host: verbs of
  * store.h. */
 #ifndef STORE_STORE_GROUPS_H
 #define STORE_STORE_GROUPS_H
@@ -7,11 +7,11 @@
 #include "store/store.h"
 
 struct group_row {
-    const char *agent_id, *id; /* id: the namespace it is for */
-    const char *space;         /* the one it was asked for by */
+    const char *agent_id, *id; /* id: the namespace that the limits apply to */
+    const char *space;         /* the namespace of the request */
     const char *resource;      /* JSON of group_resource_shape */
-    int64_t number;            /* of this value: a later one is another */
-    bool is_taken;             /* by the agent */
+    int64_t number;            /* identifies this value; a newer value has another */
+    bool is_taken;             /* acknowledged by the agent */
 };
 
 struct group_put_ask {

@@ -47,7 +47,7 @@ static const struct query host_put = {
     " joined_ms = excluded.joined_ms, host_id = excluded.host_id, note = excluded.note,"
     " addresses = excluded.addresses",
     .in = &host_shape,
-    .conflict = "another agent has this cloud area and address: remove that host first",
+    .conflict = MSG("another agent has this cloud area and address: remove that host first"),
 };
 
 static const struct query host_find = {

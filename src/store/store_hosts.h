@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* store_hosts.h - hosts, and which node has the connection of each: verbs of
- * store.h. */
+/* store_hosts.h - hosts, and which node has each agent's connection: verbs of store.h. */
 #ifndef STORE_STORE_HOSTS_H
 #define STORE_STORE_HOSTS_H
 
@@ -13,9 +12,9 @@ struct host_row {
     int64_t biz_id;
     const char *hostname, *version, *cert_serial, *cert_fingerprint;
     int64_t joined_ms;
-    int64_t host_id;       /* that the CMDB has given it (bk_host_id); 0: none */
-    const char *note;      /* for people */
-    const char *addresses; /* all that its agent has told, with blanks between */
+    int64_t host_id;       /* id in the CMDB (bk_host_id); 0: none */
+    const char *note;      /* free text of an operator */
+    const char *addresses; /* all that its agent reported, separated by blanks */
 };
 
 struct host_ask {
@@ -27,25 +26,25 @@ struct host_find_at_ask {
     const char *ip;
 };
 
-/* host_row; nothing.  An address that another agent has: ERR_CONFLICT. */
+/* host_row; nothing.  ERR_CONFLICT if another agent has the address. */
 extern const struct store_verb store_host_put;
 extern const struct store_verb store_host_find;    /* host_ask; list of host_row, at most one */
 extern const struct store_verb store_host_find_at; /* host_find_at_ask; the same */
 extern const struct store_verb store_host_list;    /* store_page; list of host_row by agent id */
 
-/* Forgets a host and its processes: host_ask; list of host_row, what was there. */
+/* Deletes a host and its processes: host_ask; list of host_row that were deleted. */
 extern const struct store_verb store_host_del;
 
-/* What people say of hosts is in store_inventory.h. */
+/* Facts that operators enter are in store_inventory.h. */
 
-/* A session is one connection of an agent.  Its epoch rises with each, and never
- * falls, not even when the host is forgotten: who knows the highest has the agent.  A month
- * after that nobody does (store_retention.h). */
+/* A session is one connection of an agent.  Its epoch rises with each session and never falls, not
+ * even when the host is removed: the node with the highest epoch owns the agent.  A month after the
+ * removal the epoch is deleted (store_retention.h). */
 struct session_row {
     const char *agent_id, *node;
     int64_t epoch;
     bool is_open;
-    int64_t since_ms; /* it has been open, or not */
+    int64_t since_ms; /* when it was opened or closed */
 };
 
 struct session_open_ask {
@@ -65,10 +64,10 @@ struct session_end_ask {
 
 extern const struct store_verb store_session_open; /* session_open_ask; list of session_row, one */
 
-/* session_close_ask; list of session_row: none if a later one is open, or it was closed. */
+/* session_close_ask; list of session_row, empty if a later one is open or it was closed before. */
 extern const struct store_verb store_session_close;
 
-/* Closes all that a node left open when it died: session_end_ask; list of session_row. */
+/* Closes all sessions that a node left open when it died: session_end_ask; list of session_row. */
 extern const struct store_verb store_session_end;
 extern const struct store_verb store_session_list; /* store_page; list of session_row by agent id */
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* store_inventory.c - see store_inventory.h: the table expected_host, and what of host people
- * say.  Wishes are looked at one by one, then together, and only then carried out. */
+/* store_inventory.c - see store_inventory.h: the table expected_host, and the columns of host that
+ * operators set.  Wishes are checked one by one, then against each other, and only then applied. */
 #include "store/store_inventory.h"
 
 #include <string.h>
 
-#include "base/map.h"
+#include "base/mem/map.h"
 #include "store/verb.h"
 
 /* ---- expected hosts */
@@ -83,7 +83,7 @@ const struct store_verb store_expected_list = VERB_QUERY("expected_list", DB_REA
 const struct store_verb store_expected_find = VERB_QUERY("expected_find", DB_READ, &expected_find);
 const struct store_verb store_expected_del = VERB_QUERY("expected_del", DB_WRITE, &expected_del);
 
-/* ---- what of hosts changes */
+/* ---- changes of hosts */
 
 struct facts {
     const char *agent_id;
@@ -109,14 +109,14 @@ struct number {
     int64_t host_id;
 };
 struct owner {
-    const char *key; /* as key_of() */
+    const char *key; /* by key_of() */
 };
 static const struct field number_fields[] = { DB_NUMBER(number, host_id), { 0 } };
 static const struct shape number_shape = DB_SHAPE(number, number_fields);
 static const struct field owner_fields[] = { DB_TEXT(owner, key), { 0 } };
 static const struct shape owner_shape = DB_SHAPE(owner, owner_fields);
 
-/* Who has a number; there is at most one in each table. */
+/* The host with a CMDB number; there is at most one in each table. */
 static const struct query owner_find = {
     "SELECT agent_id FROM host WHERE host_id = $1 UNION ALL"
     " SELECT cloud_id || ':' || ip FROM expected_host WHERE host_id = $1",
@@ -132,11 +132,11 @@ struct work {
     const struct host_wish *wishes;
     struct host_wished *hosts;
     size_t n;
-    struct map by_key; /* of host_wished */
+    struct map by_key; /* struct host_wished by key */
     bool is_bad;
 };
 
-static bool has_joined(const struct host_wished *h)
+static bool store_inventory_has_joined(const struct host_wished *h)
 {
     return *h->before.agent_id;
 }
@@ -167,14 +167,13 @@ static int find_by_id(struct work *w, const struct host_wish *wish, struct host_
     row = rows.items;
     if (!rows.n)
         put_bad(w, h,
-                arena_printf(w->arena,
-                             "agent_id: %s has not joined; a host is expected by cloud_id and ip",
-                             wish->agent_id));
+                arena_msg(w->arena,
+                          "agent_id: %s has not joined; a host is expected by cloud_id and ip",
+                          wish->agent_id));
     else if (*wish->ip && (row->cloud_id != wish->cloud_id || strcmp(row->ip, wish->ip) != 0))
         put_bad(w, h,
-                arena_printf(w->arena, "ip: host %s is %lld:%s, not %lld:%s", wish->agent_id,
-                             (long long)row->cloud_id, row->ip, (long long)wish->cloud_id,
-                             wish->ip));
+                arena_msg(w->arena, "ip: host %s is %lld:%s, not %lld:%s", wish->agent_id,
+                          (long long)row->cloud_id, row->ip, (long long)wish->cloud_id, wish->ip));
     else
         h->before = *row;
     return 0;
@@ -208,13 +207,13 @@ static int find_by_place(struct work *w, const struct host_wish *wish, struct ho
     return 0;
 }
 
-static bool is_same(const struct host_row *a, const struct host_row *b)
+static bool store_inventory_is_same(const struct host_row *a, const struct host_row *b)
 {
     return a->biz_id == b->biz_id && a->host_id == b->host_id && !strcmp(a->note, b->note);
 }
 
-/* What it is and would be, without a look at the others. */
-static int look_at(struct work *w, size_t i, struct err *err)
+/* Fills in the state before and after, ignoring the other wishes. */
+static int resolve_wish(struct work *w, size_t i, struct err *err)
 {
     const struct host_wish *wish = &w->wishes[i];
     struct host_wished *h = &w->hosts[i];
@@ -238,14 +237,14 @@ static int look_at(struct work *w, size_t i, struct err *err)
         h->after.host_id = wish->host_id;
     if (wish->has_note)
         h->after.note = wish->note;
-    if (h->change != HOST_BAD && (is_new || !is_same(&h->before, &h->after)))
-        h->change = has_joined(h) ? HOST_CHANGED : HOST_EXPECTED;
+    if (h->change != HOST_BAD && (is_new || !store_inventory_is_same(&h->before, &h->after)))
+        h->change = store_inventory_has_joined(h) ? HOST_CHANGED : HOST_EXPECTED;
     return 0;
 }
 
-/* ---- all of them */
+/* ---- all wishes */
 
-static void find_twice(struct work *w, size_t i)
+static void mark_duplicates(struct work *w, size_t i)
 {
     const char *key = key_of(w, &w->hosts[i].after);
     const struct host_wished *other = map_find_str(&w->by_key, key);
@@ -254,14 +253,14 @@ static void find_twice(struct work *w, size_t i)
         return;
     if (other)
         put_bad(w, &w->hosts[i],
-                arena_printf(w->arena, "the same host as hosts[%zu]", (size_t)(other - w->hosts)));
+                arena_msg(w->arena, "the same host as hosts[%zu]", (size_t)(other - w->hosts)));
     else
         map_put_str(&w->by_key, key, &w->hosts[i]);
 }
 
-/* Whether it keeps a number that another wants; one that gives it up in the same call does
- * not. */
-static bool keeps(const struct work *w, const char *key, int64_t host_id)
+/* Whether a host keeps a number that another wish wants; false if it gives it up in the same
+ * call. */
+static bool keeps_number(const struct work *w, const char *key, int64_t host_id)
 {
     const struct host_wished *h = map_find_str(&w->by_key, key);
 
@@ -281,16 +280,16 @@ static int check_number(struct work *w, struct host_wished *h, struct err *err)
         return -1;
     owner = rows.items;
     for (size_t i = 0; i < rows.n && h->change != HOST_BAD; i++) {
-        if (strcmp(owner[i].key, key) != 0 && keeps(w, owner[i].key, number.host_id))
+        if (strcmp(owner[i].key, key) != 0 && keeps_number(w, owner[i].key, number.host_id))
             put_bad(w, h,
-                    arena_printf(w->arena, "host_id: %lld is that of %s", (long long)number.host_id,
-                                 owner[i].key));
+                    arena_msg(w->arena, "host_id: %lld is that of %s", (long long)number.host_id,
+                              owner[i].key));
     }
     return 0;
 }
 
-/* Two in this call that want one number. */
-static void find_rivals(struct work *w)
+/* Finds two wishes in this call that want the same number. */
+static void mark_rivals(struct work *w)
 {
     struct map by_number = { 0 };
 
@@ -303,26 +302,26 @@ static void find_rivals(struct work *w)
         other = map_find(&by_number, key, sizeof(h->after.host_id));
         if (other)
             put_bad(w, h,
-                    arena_printf(w->arena, "host_id: %lld is that of hosts[%zu] too",
-                                 (long long)h->after.host_id, (size_t)(other - w->hosts)));
+                    arena_msg(w->arena, "host_id: %lld is that of hosts[%zu] too",
+                              (long long)h->after.host_id, (size_t)(other - w->hosts)));
         else
             map_put(&by_number, key, sizeof(h->after.host_id), h);
     }
     map_free(&by_number);
 }
 
-static int judge(struct work *w, struct err *err)
+static int check_wishes(struct work *w, struct err *err)
 {
     for (size_t i = 0; i < w->n; i++) {
-        if (look_at(w, i, err))
+        if (resolve_wish(w, i, err))
             return -1;
-        find_twice(w, i);
+        mark_duplicates(w, i);
     }
     for (size_t i = 0; i < w->n; i++) {
         if (check_number(w, &w->hosts[i], err))
             return -1;
     }
-    find_rivals(w);
+    mark_rivals(w);
     return 0;
 }
 
@@ -330,7 +329,7 @@ static int put_facts(struct work *w, const struct host_wished *h, int64_t host_i
 {
     const struct host_row *to = &h->after;
 
-    if (has_joined(h))
+    if (store_inventory_has_joined(h))
         return db_run(w->db, &facts_put,
                       &(struct facts){ to->agent_id, to->biz_id, host_id, to->note }, NULL, NULL,
                       err);
@@ -339,8 +338,8 @@ static int put_facts(struct work *w, const struct host_wished *h, int64_t host_i
                   NULL, NULL, err);
 }
 
-/* Numbers are given up first: two hosts may change theirs with each other. */
-static int carry_out(struct work *w, struct err *err)
+/* Numbers are released first, so that two hosts can swap theirs. */
+static int apply_wishes(struct work *w, struct err *err)
 {
     for (int step = 0; step < 2; step++) {
         for (size_t i = 0; i < w->n; i++) {
@@ -356,8 +355,8 @@ static int carry_out(struct work *w, struct err *err)
     return 0;
 }
 
-static int run(struct db *db, const struct host_wishes *ask, bool is_real, struct arena *a,
-               struct host_wishes_done *ret, struct err *err)
+static int run_wishes(struct db *db, const struct host_wishes *ask, bool is_real, struct arena *a,
+                      struct host_wishes_done *ret, struct err *err)
 {
     struct work w = {
         .db = db,
@@ -366,26 +365,26 @@ static int run(struct db *db, const struct host_wishes *ask, bool is_real, struc
         .hosts = arena_alloc(a, ask->wishes.n * sizeof(*w.hosts)),
         .n = ask->wishes.n,
     };
-    int bad = judge(&w, err);
+    int bad = check_wishes(&w, err);
 
     if (!bad && is_real && !w.is_bad)
-        bad = carry_out(&w, err);
+        bad = apply_wishes(&w, err);
     map_free(&w.by_key);
     *ret = (struct host_wishes_done){ { w.hosts, w.n }, w.is_bad };
     return bad;
 }
 
-static int set(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
+static int set_hosts(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
 {
-    return run(db, in, true, a, out, err);
+    return run_wishes(db, in, true, a, out, err);
 }
 
-static int plan(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
+static int plan_hosts(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
 {
-    return run(db, in, false, a, out, err);
+    return run_wishes(db, in, false, a, out, err);
 }
 
 const struct store_verb store_hosts_set =
-    VERB_RUN("hosts_set", DB_WRITE, set, sizeof(struct host_wishes_done));
+    VERB_RUN("hosts_set", DB_WRITE, set_hosts, sizeof(struct host_wishes_done));
 const struct store_verb store_hosts_plan =
-    VERB_RUN("hosts_plan", DB_READ, plan, sizeof(struct host_wishes_done));
+    VERB_RUN("hosts_plan", DB_READ, plan_hosts, sizeof(struct host_wishes_done));

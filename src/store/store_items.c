@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/task_shapes.h"
 #include "store/verb.h"
 
 /* ---- Claiming. */
@@ -35,7 +34,7 @@ static int by_number(const void *left, const void *right)
     return (l->n > r->n) - (l->n < r->n);
 }
 
-/* Rows are returned in any order, and what an agent is told to do has one. */
+/* RETURNING gives rows in any order; commands of an agent have a defined one. */
 static int claim_items(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
 {
     const struct task_claim_ask *ask = in;
@@ -96,7 +95,7 @@ static const struct query item_find = {
 
 const struct store_verb store_item_find = VERB_QUERY("item_find", DB_READ, &item_find);
 
-/* Until it is judged, the verdict is the state. */
+/* The verdict column has the state until find_verdict() sets it. */
 static const struct query item_finish = {
     "UPDATE task_item SET state = 2, code = $4, message = $5, content = $6, done_ms = $7"
     " WHERE task_no = $1 AND n = $2 AND ((state = 1 AND epoch = $3) OR (state = 0 AND $3 = 0))"
@@ -138,9 +137,9 @@ static const struct query task_progress = {
     .out = &made_shape,
 };
 
-/* Why a result changed nothing. */
-static int judge(struct db *db, const struct result_row *r, struct arena *a, int64_t *ret,
-                 struct err *err)
+/* Finds out why a result changed nothing. */
+static int find_verdict(struct db *db, const struct result_row *r, struct arena *a, int64_t *ret,
+                        struct err *err)
 {
     struct list rows;
 
@@ -162,7 +161,7 @@ static int finish_item(struct db *db, const struct result_row *r, struct arena *
     if (db_run(db, &item_finish, r, a, &rows, err))
         return -1;
     if (rows.n == 0)
-        return judge(db, r, a, ret, err);
+        return find_verdict(db, r, a, ret, err);
     *ret = STORE_WRITTEN;
     return 0;
 }
@@ -174,9 +173,8 @@ static int by_task(const void *left, const void *right)
     return (l->task_no > r->task_no) - (l->task_no < r->task_no);
 }
 
-/* One row a task, and in the order of their numbers: two that write at once never
- * wait for each other. */
-static size_t merge(struct progress *rows, size_t n)
+/* Merges to one row per task, in the order of task numbers, so that two writers never deadlock. */
+static size_t merge_progress(struct progress *rows, size_t n)
 {
     size_t kept = 0;
 
@@ -210,7 +208,7 @@ static int finish_items(struct db *db, const void *in, struct arena *a, void *ou
         if (verdicts[i].verdict == STORE_WRITTEN)
             rows[done.n++] = (struct progress){ r[i].task_no, 1, r[i].done_ms, r[i].is_failure };
     }
-    done.n = merge(rows, done.n);
+    done.n = merge_progress(rows, done.n);
     written->verdicts = (struct list){ verdicts, results->n };
     return db_run_each(db, &task_progress, NULL, &done, a, &written->tasks, err);
 }
@@ -245,7 +243,7 @@ static const struct query task_expire = {
     .in = &now_shape,
 };
 
-static int expire(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
+static int expire_items(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
 {
     if (db_run(db, &item_expire, in, a, out, err))
         return -1;
@@ -253,4 +251,4 @@ static int expire(struct db *db, const void *in, struct arena *a, void *out, str
 }
 
 const struct store_verb store_task_expire =
-    VERB_RUN("task_expire", DB_WRITE, expire, sizeof(struct list));
+    VERB_RUN("task_expire", DB_WRITE, expire_items, sizeof(struct list));

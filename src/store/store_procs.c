@@ -7,12 +7,12 @@
 #define PROC_COLUMNS                                                                               \
     "agent_id, space, name, labels, spec, wanted, hosted, status, pid, start_ms, version,"         \
     " message, register_ms, last_start_ms, report_ms, restarts, cause"
-/* Not of a host that was removed: nothing would ever end it. */
+/* Refused for a removed host: the row would never be deleted. */
 #define PROC_VALUES                                                                                \
     "SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17"            \
     " WHERE EXISTS (SELECT 1 FROM host WHERE agent_id = $1)"
 
-/* The agent id comes first: what stands behind it is a row without one. */
+/* The agent id is first, so that the fields after it are a row without one. */
 static const struct field proc_fields[] = {
     DB_TEXT(proc_row, agent_id),      DB_TEXT(proc_row, space),
     DB_TEXT(proc_row, name),          DB_JSON(proc_row, labels),
@@ -45,7 +45,7 @@ static const struct field ask_fields[] = {
 };
 static const struct shape ask_shape = DB_SHAPE(proc_list_ask, ask_fields);
 
-/* ---- One. */
+/* ---- One process. */
 
 static const struct query proc_put = {
     "INSERT INTO process (" PROC_COLUMNS ") " PROC_VALUES
@@ -68,7 +68,7 @@ static const struct query proc_del = {
 const struct store_verb store_proc_put = VERB_QUERY("proc_put", DB_WRITE, &proc_put);
 const struct store_verb store_proc_del = VERB_QUERY("proc_del", DB_WRITE, &proc_del);
 
-/* ---- Those of one name on several hosts. */
+/* ---- One process on several hosts. */
 
 static const struct query proc_list = {
     "SELECT " PROC_COLUMNS " FROM process WHERE space = $1 AND name = $2 AND agent_id = $3",
@@ -87,7 +87,7 @@ static int list_procs(struct db *db, const void *in, struct arena *a, void *out,
 const struct store_verb store_proc_list =
     VERB_RUN("proc_list", DB_READ, list_procs, sizeof(struct list));
 
-/* ---- Those of one namespace. */
+/* ---- Processes of one namespace. */
 
 static const struct field page_fields[] = {
     DB_TEXT(proc_page_ask, space),      DB_TEXT(proc_page_ask, after_agent),
@@ -134,7 +134,7 @@ static int page_procs(struct db *db, const void *in, struct arena *a, void *out,
 const struct store_verb store_proc_page =
     VERB_RUN("proc_page", DB_READ, page_procs, sizeof(struct proc_page_got));
 
-/* ---- All of them. */
+/* ---- All processes. */
 
 static const struct field all_fields[] = {
     DB_TEXT(proc_all_ask, after.agent_id),
@@ -154,7 +154,7 @@ static const struct query proc_all = {
 
 const struct store_verb store_proc_all = VERB_QUERY("proc_all", DB_READ, &proc_all);
 
-/* ---- Those of one host. */
+/* ---- Processes of one host. */
 
 static const struct query proc_of = {
     "SELECT " PROC_COLUMNS " FROM process WHERE agent_id = $1 ORDER BY space, name",
@@ -171,7 +171,7 @@ static const struct query proc_insert = {
     "INSERT INTO process (" PROC_COLUMNS ") " PROC_VALUES,
     .in = &agent_row_shape,
     .each = &nameless_proc_shape,
-    .conflict = "the snapshot has a process twice",
+    .conflict = MSG("the snapshot has a process twice"),
 };
 
 static int replace_procs(struct db *db, const void *in, struct arena *a, void *out, struct err *err)

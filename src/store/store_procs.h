@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* store_procs.h - the processes of all hosts, as their agents last told us: verbs
- * of store.h. */
+/* store_procs.h - the processes of all hosts as last reported by their agents: verbs of store.h. */
 #ifndef STORE_STORE_PROCS_H
 #define STORE_STORE_PROCS_H
 
@@ -9,7 +8,7 @@
 struct proc_row {
     const char *agent_id, *space, *name;
     const char *labels, *spec; /* JSON, or NULL */
-    int64_t wanted, status;    /* 0 not registered, 1 running, 2 stopped */
+    int64_t wanted, status;    /* enum proc_status: 0 not registered, 1 running, 2 stopped */
     bool hosted;
     int64_t pid, start_ms;
     const char *version, *message;
@@ -25,12 +24,12 @@ struct agent_row {
     const char *agent_id;
 };
 
-struct proc_all_ask {          /* a page of all there are, by agent id, namespace and name */
-    struct proc_ref_row after; /* the last row of the page before; "" each */
+struct proc_all_ask {          /* a page of all processes, by agent id, namespace and name */
+    struct proc_ref_row after; /* last row of the previous page; "" each: first page */
     int64_t limit;
 };
 
-/* For verbs that take them too. */
+/* For other verbs that take the same structs. */
 extern const struct shape proc_ref_row_shape, agent_row_shape, proc_all_ask_shape;
 
 struct proc_list_ask { /* one process on several hosts */
@@ -40,32 +39,31 @@ struct proc_list_ask { /* one process on several hosts */
 
 struct proc_replace_ask {
     const char *agent_id;
-    struct list procs; /* of proc_row, whose agent_id does not matter */
+    struct list procs; /* of proc_row, whose agent_id is ignored */
 };
 
-/* A page of one namespace, in the order of agent id and name.  With `after_*` the
- * page costs what it holds; `skip` passes over that many rows, as BlueKing's paging
- * has it. */
+/* A page of one namespace, by agent id and name.  With `after_*` the cost is that of the page;
+ * `skip` skips so many rows, as the paging of BlueKing's API needs. */
 struct proc_page_ask {
     const char *space;
-    const char *after_agent, *after_name; /* the last row of the page before; "" */
+    const char *after_agent, *after_name; /* last row of the previous page; "": first page */
     int64_t skip, limit;
-    bool counts; /* whether count is wanted */
+    bool counts; /* whether `count` is wanted */
 };
 
 struct proc_page_got {
     struct list procs; /* of proc_row */
-    int64_t count;     /* of all in the namespace */
+    int64_t count;     /* of all pages */
 };
 
 extern const struct store_verb store_proc_put;  /* proc_row; nothing */
 extern const struct store_verb store_proc_list; /* proc_list_ask; list of proc_row, in that order */
 extern const struct store_verb store_proc_page; /* proc_page_ask; proc_page_got */
-extern const struct store_verb store_proc_of;   /* agent_row; list of proc_row: all it has */
+extern const struct store_verb store_proc_of;   /* agent_row; list of proc_row */
 extern const struct store_verb store_proc_all;  /* proc_all_ask; list of proc_row */
-extern const struct store_verb store_proc_del;  /* proc_ref_row; list of it: what was there */
+extern const struct store_verb store_proc_del;  /* proc_ref_row; list of deleted rows */
 
-/* All that an agent has, instead of what we knew of it: proc_replace_ask; nothing. */
+/* Replaces all processes of an agent: proc_replace_ask; nothing. */
 extern const struct store_verb store_proc_replace;
 
 #endif

@@ -22,8 +22,8 @@ static const struct field row_fields[] = {
 };
 static const struct shape row_shape = DB_SHAPE(registry_row, row_fields);
 
-/* Not of a host that was removed: nothing would ever end it.  Unregistered (2) is as good as
- * not there. */
+/* Refused for a removed host: the row would never be deleted.  Unregistered (2) counts as
+ * missing. */
 #define INSERT                                                                                     \
     "INSERT INTO registry (" REGISTRY_COLUMNS ") SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10"   \
     " WHERE EXISTS (SELECT 1 FROM host WHERE agent_id = $1)"                                       \

@@ -47,7 +47,7 @@ static const struct field made_fields[] = {
 };
 static const struct shape made_shape = DB_SHAPE(made, made_fields);
 
-/* A few with each new one, so that a day's worth never goes at once. */
+/* Deletes a few old keys with each new one, so that a day's worth is never deleted at once. */
 static const struct query forget_old = {
     "DELETE FROM request_key WHERE (app, request_key) IN (SELECT app, request_key FROM request_key"
     " WHERE created_ms < $1 ORDER BY created_ms LIMIT 100)",
@@ -74,7 +74,7 @@ static const struct query find = {
     .out = &row_shape,
 };
 
-/* A task that an older use of the key has made is none of its. */
+/* A task of an earlier use of the key does not count. */
 static const struct query find_task = {
     "SELECT id, n_items FROM task WHERE app = $1 AND request_key = $2 AND created_ms >= $3"
     " AND request_key <> '' AND gone = 0 ORDER BY task_no DESC LIMIT 1",
@@ -97,7 +97,7 @@ static int find_made(struct db *db, struct arena *a, struct request_begin_got *g
     return 0;
 }
 
-static int begin(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
+static int begin_request(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
 {
     const struct request_begin_ask *ask = in;
     struct request_begin_got *got = out;
@@ -119,7 +119,7 @@ static int begin(struct db *db, const void *in, struct arena *a, void *out, stru
 }
 
 const struct store_verb store_request_begin =
-    VERB_RUN("request_begin", DB_WRITE, begin, sizeof(struct request_begin_got));
+    VERB_RUN("request_begin", DB_WRITE, begin_request, sizeof(struct request_begin_got));
 
 static const struct query end = {
     "UPDATE request_key SET digest = $3, created_ms = $4, status = $5, answer = $6"

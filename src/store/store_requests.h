@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* store_requests.h - requests that carry a key of their own, so that asking again does
- * nothing again: verbs of store.h.
+/* store_requests.h - idempotency keys of requests: verbs of store.h.
  *
- * A key belongs to an app.  It is taken before anything is done, and has the answer from
- * when that was done well; one that went wrong is let go.  A key older than the limit is as
- * good as none. */
+ * A key belongs to an app.  It is stored before the request is carried out, and gets the answer
+ * when the request succeeds; after a failure it is deleted.  A key older than the limit is
+ * ignored. */
 #ifndef STORE_STORE_REQUESTS_H
 #define STORE_STORE_REQUESTS_H
 
@@ -12,28 +11,29 @@
 
 struct request_row {
     const char *app, *key;
-    const char *digest; /* of what is asked */
+    const char *digest; /* of the request */
     int64_t created_ms;
-    int64_t status; /* of the answer; 0: there is none */
+    int64_t status; /* HTTP status of the answer; 0: none yet */
     const char *answer;
 };
 
 /* request_begin_ask; request_begin_got. */
 struct request_begin_ask {
     struct request_row row; /* without an answer */
-    int64_t oldest_ms;      /* what is older is forgotten */
+    int64_t oldest_ms;      /* older keys are deleted */
 };
 
 struct request_begin_got {
-    bool is_new;         /* it was nobody's, and is the caller's now */
-    struct list rows;    /* of request_row: else the one that has it */
-    const char *task_id; /* of the task that was made by it since; "": none */
+    bool is_new;         /* the key was free, and belongs to the caller now */
+    struct list rows;    /* of request_row: the existing row if not is_new */
+    const char *task_id; /* of a task that the key has created; "": none */
     int64_t task_items;
 };
 
 extern const struct store_verb store_request_begin;
 
-extern const struct store_verb store_request_end;  /* request_row: its answer; nothing */
-extern const struct store_verb store_request_drop; /* request_row: its app and key; nothing */
+extern const struct store_verb store_request_end; /* request_row with the answer; nothing */
+extern const struct store_verb
+    store_request_drop; /* request_row, of which app and key are used; nothing */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* store_retention.c - the table retention, and rows of others that have had their day. */
+/* store_retention.c - the table retention, and old rows of small tables. */
 #include "store/store_retention.h"
 
 #include "store/verb.h"
@@ -26,7 +26,7 @@ static const struct query row_put = {
 const struct store_verb store_retention_find = VERB_QUERY("retention_find", DB_READ, &row_find);
 const struct store_verb store_retention_put = VERB_QUERY("retention_put", DB_WRITE, &row_put);
 
-/* ---- Small things. */
+/* ---- Small tables. */
 
 struct name {
     const char *name;
@@ -49,8 +49,8 @@ static const struct query tidy_tokens = {
     .out = &name_shape,
 };
 
-/* An agent that comes after this begins with its first epoch again: nothing may be claimed
- * for an older one. */
+/* If such an agent comes back its epochs start again with the first: no item may be claimed for an
+ * older one. */
 static const struct query tidy_sessions = {
     "DELETE FROM agent_session WHERE agent_id IN (SELECT s.agent_id FROM agent_session s"
     " WHERE s.is_open = 0 AND s.since_ms < $1"
@@ -61,7 +61,7 @@ static const struct query tidy_sessions = {
     .out = &name_shape,
 };
 
-static int tidy(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
+static int tidy_tables(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
 {
     struct retention_tidy_got *got = out;
     struct list tokens, sessions;
@@ -74,4 +74,4 @@ static int tidy(struct db *db, const void *in, struct arena *a, void *out, struc
 }
 
 const struct store_verb store_retention_tidy =
-    VERB_RUN("retention_tidy", DB_WRITE, tidy, sizeof(struct retention_tidy_got));
+    VERB_RUN("retention_tidy", DB_WRITE, tidy_tables, sizeof(struct retention_tidy_got));

@@ -4,20 +4,20 @@
 
 #include <string.h>
 
-#include "store/task_shapes.h"
 #include "store/verb.h"
 
-/* ---- All of them. */
+/* ---- All tasks. */
 
-/* 826 is CODE_CANCELLED; few tasks are asked for it. */
+/* 826 is CODE_CANCELLED; the count is computed for the tasks of one page only. */
 #define LIST_COLUMNS                                                                               \
     "t.task_no, t.id, t.app, t.user_name, t.form, t.created_ms, t.deadline_ms, t.n_items,"         \
     " t.n_left, t.finished_ms, t.n_failed, t.cancelled_ms, t.idempotent, t.request_key,"           \
-    " COALESCE(i.op, 0), COALESCE(i.space, ''), COALESCE(i.name, ''),"                             \
+    " t.said_ms, COALESCE(i.op, 0), COALESCE(i.space, ''), COALESCE(i.name, ''),"                  \
     " CASE WHEN t.cancelled_ms > 0 THEN (SELECT COUNT(*) FROM task_item c"                         \
     " WHERE c.task_no = t.task_no AND c.code = 826) ELSE 0 END"
 
-/* $1 and $2 are numbers of tasks, $3 a time: a number is never below what its time makes. */
+/* $1 and $2 are task numbers, $3 is a time: a number is never below task_number_at() of its
+ * time. */
 #define LIST_SQL(more)                                                                             \
     "SELECT " LIST_COLUMNS " FROM task t"                                                          \
     " LEFT JOIN task_item i ON i.task_no = t.task_no AND i.n = 0"                                  \
@@ -52,7 +52,7 @@ static const struct field list_row_fields[] = {
 };
 static const struct shape list_row_shape = DB_SHAPE(task_list_row, list_row_fields);
 
-/* By what is asked for, so that each finds its index: [of one app][open ones][failed ones]. */
+/* One query per combination, so that each uses its index: [of one app][open][failed]. */
 #define LIST_OF(shape, more)                                                                       \
     {                                                                                              \
         LIST_SQL(more) "$4", .in = &(shape), .out = &list_row_shape                                \
@@ -80,7 +80,7 @@ static int list_tasks(struct db *db, const void *in, struct arena *a, void *out,
 const struct store_verb store_task_list =
     VERB_RUN("task_list", DB_READ, list_tasks, sizeof(struct list));
 
-/* ---- Those about one process. */
+/* ---- Tasks of one process. */
 
 static const struct field past_fields[] = {
     DB_TEXT(task_past_ask, space),
@@ -114,8 +114,8 @@ static const struct shape past_row_shape = DB_SHAPE(task_past_row, past_row_fiel
     " AND i.space = $1 AND i.name = $2 AND t.gone = 0 AND " state                                  \
     " ORDER BY i.task_no DESC, i.n DESC LIMIT $3"
 
-/* Each finds its own index: that of the past is written when an item ends, so that making a
- * task costs no more for it. */
+/* Each query has its own index.  The index of ended items is written when an item ends, so that
+ * creating a task does not pay for it. */
 static const struct query past_open = {
     PAST_SQL("i.state < 2"),
     .in = &past_shape,

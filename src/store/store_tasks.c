@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* store_tasks.c - the tables task, task_spec and task_item: making, finding and
- * forgetting tasks.  What happens in between is in store_items.c. */
+/* store_tasks.c - the tables task, task_spec and task_item: creating, finding and deleting tasks.
+ * store_items.c has what happens in between. */
 #include "store/store_tasks.h"
 
-#include "base/sys.h"
-#include "store/task_shapes.h"
+#include "base/os/sys.h"
 #include "store/verb.h"
 
 struct number {
@@ -13,7 +12,48 @@ struct number {
 static const struct field number_fields[] = { DB_NUMBER(number, number), { 0 } };
 static const struct shape number_shape = DB_SHAPE(number, number_fields);
 
-/* ---- Making. */
+/* ---- Columns. */
+
+static const struct field task_fields[] = {
+    DB_NUMBER(task_row, task_no),     DB_TEXT(task_row, id),
+    DB_TEXT(task_row, app),           DB_TEXT(task_row, user),
+    DB_NUMBER(task_row, form),        DB_NUMBER(task_row, created_ms),
+    DB_NUMBER(task_row, deadline_ms), DB_NUMBER(task_row, n_items),
+    DB_NUMBER(task_row, n_left),      DB_NUMBER(task_row, finished_ms),
+    DB_NUMBER(task_row, n_failed),    DB_NUMBER(task_row, cancelled_ms),
+    DB_NUMBER(task_row, idempotent),  DB_TEXT(task_row, request_key),
+    DB_NUMBER(task_row, said_ms),     { 0 },
+};
+const struct shape task_shape = DB_SHAPE(task_row, task_fields);
+
+static const struct field spec_fields[] = {
+    DB_NUMBER(task_spec_row, n),
+    DB_TEXT(task_spec_row, spec),
+    { 0 },
+};
+const struct shape task_spec_shape = DB_SHAPE(task_spec_row, spec_fields);
+
+static const struct field item_fields[] = {
+    DB_NUMBER(task_item_row, task_no),
+    DB_NUMBER(task_item_row, n),
+    DB_TEXT(task_item_row, agent_id),
+    DB_TEXT(task_item_row, key),
+    DB_TEXT(task_item_row, space),
+    DB_TEXT(task_item_row, name),
+    DB_NUMBER(task_item_row, op),
+    DB_NUMBER(task_item_row, spec_n),
+    DB_NUMBER(task_item_row, state),
+    DB_NUMBER(task_item_row, epoch),
+    DB_NUMBER(task_item_row, code),
+    DB_TEXT(task_item_row, message),
+    DB_TEXT(task_item_row, content),
+    DB_NUMBER(task_item_row, done_ms),
+    { 0 },
+};
+const struct shape task_item_shape = DB_SHAPE(task_item_row, item_fields);
+const struct shape task_new_item_shape = DB_SHAPE(task_item_row, item_fields + 1);
+
+/* ---- Creating. */
 
 enum { RANDOM_BITS = 21, TRIES = 8 };
 
@@ -29,18 +69,18 @@ static const struct query last_number = {
 
 static const struct query task_insert = {
     "INSERT INTO task (" TASK_COLUMNS ", gone)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 0)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0)"
     " ON CONFLICT (task_no) DO NOTHING RETURNING task_no",
     .in = &task_shape,
     .out = &number_shape,
-    .conflict = "a task has this id already",
+    .conflict = MSG("a task has this id already"),
 };
 
 static const struct query spec_insert = {
     "INSERT INTO task_spec (task_no, n, spec) VALUES ($1, $2, $3)",
     .in = &number_shape,
     .each = &task_spec_shape,
-    .conflict = "a task has two specs of one number",
+    .conflict = MSG("a task has two specs of one number"),
 };
 
 static const struct query item_insert = {
@@ -48,11 +88,11 @@ static const struct query item_insert = {
     " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
     .in = &number_shape,
     .each = &task_new_item_shape,
-    .conflict = "a task has two items of one number",
+    .conflict = MSG("a task has two items of one number"),
 };
 
-/* Later tasks have higher numbers, though the clock may go back; several nodes may
- * draw at once, so what is below the milliseconds is random. */
+/* Later tasks have higher numbers even if the clock goes back.  Several nodes may draw a number at
+ * once, so the bits below the milliseconds are random. */
 static int draw_number(struct db *db, int64_t created_ms, struct arena *a, int64_t *ret,
                        struct err *err)
 {
@@ -69,7 +109,7 @@ static int draw_number(struct db *db, int64_t created_ms, struct arena *a, int64
     return 0;
 }
 
-/* Another node may have drawn the same number: then a new one is drawn. */
+/* Draws a new number if another node has used the same. */
 static int insert_task(struct db *db, struct task_row *task, struct arena *a, struct err *err)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -84,7 +124,7 @@ static int insert_task(struct db *db, struct task_row *task, struct arena *a, st
     return err_set(err, ERR_UNAVAILABLE, "no number is free: try again");
 }
 
-static void count(const struct list *items, struct task_row *task)
+static void count_items(const struct list *items, struct task_row *task)
 {
     const struct task_item_row *item = items->items;
 
@@ -102,7 +142,7 @@ static int create_task(struct db *db, const void *in, struct arena *a, void *out
     struct task_row task = new->task;
     struct number number;
 
-    count(&new->items, &task);
+    count_items(&new->items, &task);
     task.finished_ms = task.n_left ? 0 : task.created_ms;
     if (insert_task(db, &task, a, err))
         return -1;
@@ -210,7 +250,7 @@ static const struct query task_cancel = {
 
 const struct store_verb store_task_cancel = VERB_QUERY("task_cancel", DB_WRITE, &task_cancel);
 
-/* ---- Forgetting: the task at once, what belongs to it piece by piece. */
+/* ---- Deleting: the task at once, its rows in steps. */
 
 static const struct field prune_fields[] = {
     DB_NUMBER(task_prune_ask, before_ms),
@@ -248,7 +288,7 @@ static const struct query prune_more = {
     .out = &number_shape,
 };
 
-/* Removes as many as there is room for, and takes that from *left. */
+/* Deletes at most *left rows and subtracts their number from *left. */
 static int prune_some(struct db *db, const struct query *q, struct arena *a, int64_t *left,
                       int64_t *ret_n, struct err *err)
 {
@@ -261,9 +301,10 @@ static int prune_some(struct db *db, const struct query *q, struct arena *a, int
     return 0;
 }
 
-/* What is gone is removed to its end before more is: so nothing piles up, and no step has
- * more to do than its limit. */
-static int prune(struct db *db, const void *in, struct arena *a, void *out, struct err *err)
+/* Deletes all rows of a deleted task before the next task is deleted: so no rows pile up, and no
+ * step exceeds its limit. */
+static int prune_old_tasks(struct db *db, const void *in, struct arena *a, void *out,
+                           struct err *err)
 {
     const struct task_prune_ask *ask = in;
     struct task_prune_got *pruned = out;
@@ -282,4 +323,4 @@ static int prune(struct db *db, const void *in, struct arena *a, void *out, stru
 }
 
 const struct store_verb store_task_prune =
-    VERB_RUN("task_prune", DB_WRITE, prune, sizeof(struct task_prune_got));
+    VERB_RUN("task_prune", DB_WRITE, prune_old_tasks, sizeof(struct task_prune_got));

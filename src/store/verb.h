@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* verb.h - one thing that the store can be asked to do: a row of the tables in
- * store_apps.c, store_hosts.c, store_procs.c and store_tasks.c. */
+/* verb.h - the definition of one operation of the store, as in the tables of store_*.c. */
 #ifndef STORE_VERB_H
 #define STORE_VERB_H
 
 #include "store/db.h"
 
-/* Runs inside a transaction, which is taken back when it fails.  It may run twice:
- * *in stays as it is.  What *out points to is in the arena. */
+/* Runs inside a transaction, which is rolled back if it fails.  It may run twice, so it must not
+ * change *in.  What *out points to is in the arena. */
 typedef int verb_fn(struct db *db, const void *in, struct arena *a, void *out, struct err *err);
 
 struct store_verb {
     const char *name;
     enum db_mode mode;
-    const struct query *query; /* from *in to a struct list of its rows */
-    verb_fn *run;              /* where that is not enough */
-    size_t out_size;           /* of what `run` gives */
+    const struct query *query; /* takes *in, returns a struct list of its rows */
+    verb_fn *run;              /* if one query is not enough; NULL otherwise */
+    size_t out_size;           /* size of the result */
 };
 
 #define VERB_QUERY(n, m, q)                                                                        \

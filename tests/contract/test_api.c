@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The route table row by row, and the documents' own request through the whole server side:
- * HTTP, gate, tasks, hub and store are the real ones, the agent is played. */
-#include "api/handlers.h"
-#include "api/routes.h"
-#include "base/file.h"
+/* The route table row by row, and the requests of the documents through the whole server side:
+ * HTTP, gate, tasks, hub and store are real, the agent is simulated by the test. */
+#include "api/pipeline/handlers.h"
+#include "api/pipeline/routes.h"
+#include "base/io/file.h"
 #include "tests/unit/api/server_world.h"
 
 /* ---- the table */
@@ -49,7 +49,7 @@ static void a_row_without_a_right_does_not_start(void **state)
     assert_string_equal(err.text, "route /v1/y: needs exactly one right");
 }
 
-/* A path of a row in a place, as a client may write it; a "*" is some word. */
+/* A path of a row at a place, as a client may write it; "*" is some word. */
 static const char *path_of(const struct route *r, const struct place *p, char to[256])
 {
     bool is_esb = *p->root && *p->root != '/';
@@ -60,7 +60,8 @@ static const char *path_of(const struct route *r, const struct place *p, char to
     return to;
 }
 
-/* Every row is found by its own path, in each place it is served in; and by no other row's. */
+/* Every row is found by its own path, at each of its places, and never by the path of another
+ * row. */
 static void every_route_is_found(void **state)
 {
     (void)state;
@@ -79,7 +80,7 @@ static void every_route_is_found(void **state)
     }
 }
 
-/* Nobody gets anywhere without credentials, whatever the row. */
+/* No row can be used without credentials. */
 static void no_route_lets_a_stranger_in(void **state)
 {
     static const char *const says[DIALECTS] = {
@@ -142,7 +143,7 @@ static int64_t poll_result(struct server_world *v, const char *path, char conten
     json = json_loads(world_ask(&v->w, "POST", path, DEMO_AUTH, body), 0, NULL);
     data = json_object_get(json, "data");
     assert_int_equal(json_integer_value(json_object_get(json, "code")), 0);
-    assert_int_equal(json_object_size(data), 1); /* every key in every poll, and no other */
+    assert_int_equal(json_object_size(data), 1); /* every poll has every key, and no other */
     result = json_object_get(data, KEY);
     assert_non_null(result);
     code = json_integer_value(json_object_get(result, "error_code"));
@@ -243,7 +244,102 @@ static void a_host_named_twice_runs_once(void **state)
     assert_int_equal(v->n_sent, 1);
 }
 
-/* The same task by /v1, and an operation by what the fleet has learned from it. */
+/* ---- targets that can not be hosts */
+
+#define IDS            "\"agent_id_list\":[%s,\"a1\"]"
+#define HOSTS          "\"hosts\":[{\"ip\":%s,\"bk_cloud_id\":1},{\"ip\":\"10.0.0.1\",\"bk_cloud_id\":1}]"
+#define ASK(targets)   "{\"meta\":{\"namespace\":\"gse\",\"name\":\"p\"},\"op_type\":2," targets "}"
+#define BATCH(targets) "{\"proc_operate_req\":[" ASK(targets) "]}"
+
+/* Each call of GSE that operates processes, with the parts of its keys before and after the
+ * host. */
+static const struct door {
+    const char *path, *body, *before, *good;
+} doors[] = {
+    { ESB "operate_proc/", ASK(HOSTS), "1:0:", "1:0:10.0.0.1:gse:p" },
+    { ESB "operate_proc_v2/", ASK(HOSTS), "1:", "1:10.0.0.1:gse:p" },
+    { ESB "operate_proc_v2/", ASK(IDS), "", "a1:gse:p" },
+    { ESB "operate_proc_multi/", BATCH(HOSTS), "1:", "1:10.0.0.1:gse:p" },
+    { MIX "operate_proc_v2/", ASK(IDS), "", "a1:gse:p" },
+    { GATEWAY "operate_proc_v2", ASK(IDS), "", "a1:gse:p" },
+    { GATEWAY "operate_proc_multi", BATCH(IDS), "", "a1:gse:p" },
+    { "/procapi/v1/proc/operate", ASK(HOSTS), "1:0:", "1:0:10.0.0.1:gse:p" },
+    { "/procapi/v2/proc/operate", ASK(IDS), "", "a1:gse:p" },
+    { "/procapi/v2/proc/multioperate", BATCH(HOSTS), "1:", "1:10.0.0.1:gse:p" },
+};
+
+static const char *const no_hosts[] = { "a1\n", "\n", "a\x10nb", "\t\x01\x7F" };
+
+static void ask_at(struct server_world *v, const struct door *door, const char *no_host,
+                   char task[64])
+{
+    struct buf body = { 0 }, id = { 0 };
+    json_t *json, *data;
+
+    buf_quote(&id, no_host, strlen(no_host));
+    buf_printf(&body, door->body, buf_text(&id));
+    json = json_loads(world_ask(&v->w, "POST", door->path, DEMO_AUTH, buf_text(&body)), 0, NULL);
+    data = json_object_get(json, "data");
+    if (!json_is_object(data))
+        fail_msg("%s %s: %s", door->path, buf_text(&id), v->w.body);
+    snprintf(task, 64, "%s", json_string_value(json_object_get(data, "task_id")));
+    json_decref(json);
+    buf_free(&body);
+    buf_free(&id);
+}
+
+static int64_t code_of(const json_t *data, const char *key)
+{
+    const json_t *code = json_object_get(json_object_get(data, key), "error_code");
+
+    return json_is_integer(code) ? json_integer_value(code) : -1;
+}
+
+static void must_fail_alone(struct server_world *v, const struct door *door, const char *no_host,
+                            const char *task)
+{
+    char body[128], key[128];
+    json_t *json;
+    const json_t *data;
+
+    snprintf(body, sizeof(body), "{\"task_id\":\"%s\"}", task);
+    snprintf(key, sizeof(key), "%s%s:gse:p", door->before, no_host);
+    json = json_loads(world_ask(&v->w, "POST", ESB "get_proc_operate_result_v2/", DEMO_AUTH, body),
+                      0, NULL);
+    data = json_object_get(json, "data");
+    if (json_object_size(data) != 2 || code_of(data, key) != CODE_OFFLINE ||
+        code_of(data, door->good) == -1 || code_of(data, door->good) == CODE_OFFLINE)
+        fail_msg("%s: %s", door->path, v->w.body);
+    json_decref(json);
+}
+
+static void what_can_be_no_host_fails_alone_through_every_door(void **state)
+{
+    struct server_world *v = *state;
+    char task[64];
+
+    for (size_t d = 0; d < ARRAY_LEN(doors); d++) {
+        for (size_t i = 0; i < ARRAY_LEN(no_hosts); i++) {
+            ask_at(v, &doors[d], no_hosts[i], task);
+            must_fail_alone(v, &doors[d], no_hosts[i], task);
+        }
+    }
+}
+
+static void its_key_is_the_same_after_a_restart(void **state)
+{
+    struct server_world *v = *state;
+    const struct door *door = &doors[2];
+    char tasks[ARRAY_LEN(no_hosts)][64];
+
+    for (size_t i = 0; i < ARRAY_LEN(no_hosts); i++)
+        ask_at(v, door, no_hosts[i], tasks[i]);
+    server_world_restart(v);
+    for (size_t i = 0; i < ARRAY_LEN(no_hosts); i++)
+        must_fail_alone(v, door, no_hosts[i], tasks[i]);
+}
+
+/* The same task in /v1, and an operation with the spec that the fleet has from it. */
 static void v1_knows_what_the_others_did(void **state)
 {
     struct server_world *v = *state;
@@ -267,7 +363,7 @@ static void v1_knows_what_the_others_did(void **state)
     assert_int_equal(v->last.op, PROC_OP_RESTART);
     snprintf(path, sizeof(path), "/v1/tasks/%s", v->last.task);
     world_ask(&v->w, "GET", path, DEMO_AUTH, NULL);
-    assert_non_null(strstr(v->w.body, deadline)); /* the same is told of the task */
+    assert_non_null(strstr(v->w.body, deadline)); /* the task shows the same */
 }
 
 #define API_TEST(f) cmocka_unit_test_setup_teardown(f, setup, server_world_teardown)
@@ -282,6 +378,8 @@ int main(void)
         API_TEST(the_documents_request_goes_all_the_way),
         API_TEST(a_failure_of_the_agent_is_told_as_it_is),
         API_TEST(a_host_named_twice_runs_once),
+        API_TEST(what_can_be_no_host_fails_alone_through_every_door),
+        API_TEST(its_key_is_the_same_after_a_restart),
         API_TEST(v1_knows_what_the_others_did),
     };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The documents' own requests to Job, byte for byte, through the whole server side: HTTP, gate,
- * scopes, tasks, hub and store are the real ones, the agent is played.  Run from the root of
- * the project. */
-#include "base/file.h"
-#include "server/scopes.h"
+/* The documents' requests to Job, byte for byte, through the whole server side: HTTP, gate, scopes,
+ * tasks, hub and store are real, the agent is simulated by the test.  Run from the root of the
+ * project. */
+#include "base/io/file.h"
+#include "server/fleet/scopes.h"
 #include "tests/unit/api/server_world.h"
 
 /* With the secret of the documents. */
@@ -34,7 +34,7 @@ static int setup(void **state)
 #define JOB   "/api/c/compapi/v2/job/"
 #define JOBV3 "/api/c/compapi/v2/jobv3/"
 
-/* A document's request, as it is: credentials in the body, no header. */
+/* A request of the documents, unchanged: credentials in the body, no header. */
 static void ask_seed(struct server_world *v, const char *path, const char *seed)
 {
     struct buf body = { 0 };
@@ -64,7 +64,7 @@ static void ask_seed(struct server_world *v, const char *path, const char *seed)
 
 #define AUTH "\"bk_app_code\":\"esb_test\",\"bk_app_secret\":\"xxx\",\"bk_username\":\"admin\","
 
-/* What get_proc_result says of the task's only key. */
+/* The result of the task's only key by get_proc_result. */
 static json_t *ask_result(struct server_world *v, const char *path, const char *key,
                           int64_t *ret_status)
 {
@@ -92,7 +92,7 @@ static bool is_done(struct server_world *v, const char *path, const char *key)
     return status == 0;
 }
 
-/* The answer while it waits, and when the agent has done it. */
+/* The answer while it waits, and after the agent has finished. */
 static void go_on(struct server_world *v, const char *path, const char *key, int64_t code)
 {
     int64_t status;
@@ -190,7 +190,7 @@ static const struct { const char *path, *body; double cpu, mem; const char *stop
 };
 /* clang-format on */
 
-/* What comes here an agent can read: a limit that it would refuse never leaves us. */
+/* Commands that reach the agent are valid: a limit that it would refuse is never sent. */
 static void limits_out_of_range_are_no_error(void **state)
 {
     struct server_world *v = *state;
@@ -209,7 +209,7 @@ static void limits_out_of_range_are_no_error(void **state)
     }
 }
 
-/* Many checks take longer, and the deadline knows. */
+/* Many checks take longer, and the deadline includes them. */
 static void the_deadline_has_time_for_all_checks(void **state)
 {
     struct server_world *v = *state;
@@ -224,7 +224,7 @@ static void the_deadline_has_time_for_all_checks(void **state)
     assert_true(v->last.deadline_ms - short_ms >= 1000 * 1000);
 }
 
-/* What GSE asked for is found by GSE's key, here too. */
+/* A task of GSE has GSE's keys here too. */
 static void a_task_of_gse_is_shown_with_its_own_keys(void **state)
 {
     struct server_world *v = *state;
@@ -249,7 +249,7 @@ static char *ask_again(struct server_world *v)
     return text;
 }
 
-/* Ten minutes later it is told from the store, word for word the same. */
+/* Ten minutes later the same answer comes from the store. */
 static void an_old_task_is_told_as_before(void **state)
 {
     struct server_world *v = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* /openapi.json: every row of the table is in it, and it is what OpenAPI 3.1 says it must
- * be, as far as that can be read from its rules. */
+/* /openapi.json: it has every row of the table, and follows the rules of OpenAPI 3.1 as far as they
+ * are checked here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,10 +11,10 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "api/openapi.h"
-#include "api/routes.h"
-#include "base/map.h"
-#include "base/mem.h"
+#include "api/describe/openapi.h"
+#include "api/pipeline/routes.h"
+#include "base/mem/map.h"
+#include "base/mem/mem.h"
 
 static json_t *document;
 
@@ -61,7 +61,7 @@ static void every_row_is_in_it(void **state)
             if (!p->is_usual || !(r->served & p->served))
                 continue;
             buf_truncate(&path, 0);
-            openapi_path(r, p, &path);
+            route_path_write(r, p, &path);
             of_path = get(paths, buf_text(&path), "paths");
             for (size_t i = 0; i < METHODS; i++) {
                 if (r->methods & dialects[p->dialect].methods & 1U << i)
@@ -72,7 +72,7 @@ static void every_row_is_in_it(void **state)
     buf_free(&path);
 }
 
-/* And nothing else: a path of it is found by the server, by a row with that method. */
+/* And nothing else: the server finds each of its paths, with that method. */
 static void every_path_is_a_row(void **state)
 {
     const char *path;
@@ -93,7 +93,7 @@ static void every_path_is_a_row(void **state)
 
             route_find(real, 1U << i, &found);
             if (found.route && !hole && strchr(found.route->path, '*'))
-                found.route = NULL; /* a name that is also a word of another path */
+                found.route = NULL; /* a name that is also a segment of another path */
             if (!!found.route != !!json_object_get(of_path, methods_known[i].lower))
                 fail_msg("%s %s", methods_known[i].lower, path);
         }
@@ -120,7 +120,7 @@ static void the_head_is_as_it_must_be(void **state)
     assert_string_equal(json_string_value(json_object_get(info, "version")), "1.2.3");
 }
 
-/* "#/components/schemas/x": where it points to. */
+/* "#/components/schemas/x": its target. */
 static const json_t *follow(const char *ref)
 {
     const json_t *at = document;
@@ -298,7 +298,7 @@ static void every_schema_is_as_it_must_be(void **state)
     }
 }
 
-/* A request that is shown has what it must have. */
+/* Example requests have all required fields. */
 static void examples_have_what_must_be_there(void **state)
 {
     const char *path, *method;

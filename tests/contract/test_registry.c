@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* GSE's v1 from the documents' own registration to the last result: HTTP, gate, fleet, tasks,
- * pushes, groups and store are the real ones, the agent is played. */
-#include "api/api_in.h"
-#include "base/file.h"
+/* GSE's v1 from the documents' registration to the last result: HTTP, gate, fleet, tasks, pushes,
+ * groups and store are real, the agent is simulated by the test. */
+#include "api/pipeline/api_state.h"
+#include "base/io/file.h"
 #include "link/group.h"
 #include "link/message.h"
 #include "model/code.h"
-#include "server/groups.h"
-#include "server/pushes.h"
+#include "server/registry/groups.h"
+#include "server/registry/pushes.h"
 #include "store/store_hosts.h"
 #include "tests/unit/api/world.h"
 
@@ -52,7 +52,7 @@ static void on_send(void *arg, const char *agent, int64_t epoch, unsigned type,
     snprintf(v->user, sizeof(v->user), "%s", command->spec.identity.user);
 }
 
-static const struct tasks_hands hands = { on_send };
+static const struct tasks_effects effects = { on_send };
 
 static void put_host(struct server *v)
 {
@@ -91,7 +91,7 @@ static int setup(void **state)
     world_init(&v->w);
     loop = v->w.rig.loop;
     v->fleet = fleet_new(loop, NULL, v->w.store.store);
-    v->tasks = tasks_new(loop, NULL, v->w.store.store, v->fleet, &hands, v);
+    v->tasks = tasks_new(loop, NULL, v->w.store.store, v->fleet, &effects, v);
     v->pushes = pushes_new(loop, NULL, v->fleet, on_send, v);
     v->groups = groups_new(loop, NULL, v->w.store.store, v->fleet, on_send, v);
     assert_int_equal(fleet_load(v->fleet, &err), 0);
@@ -121,7 +121,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* ---- what clients do */
+/* ---- the client */
 
 #define ESB "/api/c/compapi/v2/gse/"
 #define KEY "\"1:2:10.0.0.1:gse:proc-test\":"
@@ -164,7 +164,7 @@ static void update_seed(struct server *v, const char *start_cmd)
     buf_free(&body);
 }
 
-/* The task's only result by the v1 call; true when it has ended so. */
+/* The task's only result by the v1 call; true once it has this result. */
 static bool ended(struct server *v, const char *task, const char *with)
 {
     char body[128];
@@ -191,7 +191,7 @@ static void operate(struct server *v, int op, char task[64])
     snprintf(task, 64, "%.*s", (int)strcspn(at, "\""), at);
 }
 
-/* ---- what the agent does */
+/* ---- the agent */
 
 static void tell(struct server *v, bool hosted)
 {
@@ -220,14 +220,14 @@ static void answer(struct server *v, int64_t code, const char *text)
         tasks_on_message(v->tasks, "a1", v->epoch, MESSAGE_RESULT, &result);
 }
 
-/* ---- what is promised */
+/* ---- tests */
 
 static void the_documents_registration_is_started_by_its_name_alone(void **state)
 {
     struct server *v = *state;
     char task[64];
 
-    register_seed(v); /* though its agent has never been here */
+    register_seed(v); /* although its agent was never connected */
     expect(v, "register_proc_info", buf_text(&v->seed),
            KEY "{\"error_code\":850,\"error_msg\":\"Fail to register, for the process info already "
                "exists.\",\"content\":\"\"}");
@@ -251,7 +251,7 @@ static void what_is_not_registered_is_not_operated(void **state)
     expect(v, "unregister_proc_info", "{" TARGET "}",
            KEY
            "{\"error_code\":829,\"error_msg\":\"process info not registered\",\"content\":\"\"}");
-    tell(v, true); /* that its agent knows it does not help */
+    tell(v, true); /* known to the agent, which makes no difference */
     for (size_t i = 0; i < ARRAY_LEN(ops); i++) {
         operate(v, ops[i], task);
         TURN_UNTIL(&v->w.rig, ended(v, task,
@@ -267,7 +267,7 @@ static void an_update_reaches_the_agent_that_hosts_it(void **state)
     char task[64];
 
     connect_agent(v);
-    update_seed(v, "./first.sh"); /* which registers it */
+    update_seed(v, "./first.sh"); /* registers it */
     operate(v, 0, task);
     TURN_UNTIL(&v->w.rig, v->sent == 1);
     answer(v, CODE_OK, "success");
@@ -296,7 +296,7 @@ static void what_is_unregistered_is_hosted_no_more_and_left_alone(void **state)
     register_seed(v);
     tell(v, true);
     expect(v, "unregister_proc_info", "{" TARGET "}", "\"data\":{" OK "}");
-    connect_agent(v); /* it was away */
+    connect_agent(v); /* it was offline */
     TURN_UNTIL(&v->w.rig, v->sent == 1);
     assert_int_equal(v->op, PROC_OP_UNHOST);
     answer(v, CODE_OK, "success");
@@ -325,6 +325,31 @@ static void a_group_is_set_told_and_read_again(void **state)
            "\"host\":{\"ip\":\"10.0.0.1\",\"bk_cloud_id\":1,\"bk_supplier_id\":2},\"id\":\"gse\","
            "\"resource\":{\"cpu_pool_limit\":30.5,\"mem_pool_limit\":20,\"cpu_pool_weight\":0,"
            "\"mem_pool_weight\":1}}]}");
+}
+
+#define NO_HOSTS                                                                                   \
+    "{\"ip\":\"\",\"bk_cloud_id\":0},{\"ip\":\"10.0.0.1\\n\",\"bk_cloud_id\":1},"                  \
+    "{\"ip\":\"0123456789012345678901234567890123456789012345678901234567890123456789\","          \
+    "\"bk_cloud_id\":0}"
+#define AND_NO_HOSTS                                                                               \
+    "\"meta\":{\"namespace\":\"gse\"},\"hosts\":[" NO_HOSTS                                        \
+    ",{\"ip\":\"10.0.0.1\",\"bk_cloud_id\":1,\"bk_supplier_id\":2}]"
+
+static void a_group_is_set_whatever_else_can_be_no_host(void **state)
+{
+    static const char *const keys[] = {
+        "\"0:0::gse\":{\"error_code\":117,",
+        "\"1:0:10.0.0.1\\n:gse\":{\"error_code\":117,",
+        "456789:gse\":{\"error_code\":117,",
+        "\"1:2:10.0.0.1:gse\":{\"error_code\":0,",
+    };
+    struct server *v = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        expect(v, "set_process_group_info", "{" AND_NO_HOSTS "," GROUP "}", keys[i]);
+    expect(v, "get_process_group_info", "{" AND_NO_HOSTS "}",
+           "\"process_group_infos\":[{\"meta\":{\"namespace\":\"gse\",\"name\":\"\",\"labels\":{}},"
+           "\"host\":{\"ip\":\"10.0.0.1\",");
 }
 
 static void a_group_that_can_not_be_is_named_by_its_path(void **state)
@@ -361,7 +386,7 @@ static void a_group_that_can_not_be_is_named_by_its_path(void **state)
     expect(v, "get_process_group_info", "{" TARGET "}", "\"data\":{\"process_group_infos\":[]}");
 }
 
-/* One host of many groups, named again and again: by itself, or by other suppliers. */
+/* One host with many groups, named repeatedly: the same way, or with other suppliers. */
 static void asking_for_groups_has_an_end(void **state)
 {
     static const char resource[] = "{\"cpu_pool_limit\":1,\"mem_pool_limit\":1,"
@@ -396,14 +421,14 @@ static void asking_for_groups_has_an_end(void **state)
     }
 }
 
-/* The store still has it when the rest of the server goes. */
+/* The store is still open when the rest of the server is freed. */
 static void what_is_on_its_way_at_a_stop_is_let_go(void **state)
 {
     struct server *v = *state;
     struct buf out = { 0 };
     int fd;
 
-    expect(v, "get_process_group_info", "{" TARGET "}", "\"result\":true"); /* the app is known */
+    expect(v, "get_process_group_info", "{" TARGET "}", "\"result\":true"); /* the app is cached */
     fd = world_connect(&v->w, 0);
     world_head(&out, "POST", ESB "register_proc_info/", DEMO_AUTH);
     buf_printf(&out, "Content-Length: %zu\r\n\r\n%s", v->seed.len, buf_text(&v->seed));
@@ -423,6 +448,7 @@ int main(void)
         SERVER_TEST(an_update_reaches_the_agent_that_hosts_it),
         SERVER_TEST(what_is_unregistered_is_hosted_no_more_and_left_alone),
         SERVER_TEST(a_group_is_set_told_and_read_again),
+        SERVER_TEST(a_group_is_set_whatever_else_can_be_no_host),
         SERVER_TEST(a_group_that_can_not_be_is_named_by_its_path),
         SERVER_TEST(asking_for_groups_has_an_end),
         SERVER_TEST(what_is_on_its_way_at_a_stop_is_let_go),

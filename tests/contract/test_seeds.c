@@ -12,12 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/buf.h"
+#include "base/mem/arena.h"
+#include "base/mem/buf.h"
 #include "model/job.h"
 #include "model/proc.h"
-#include "model/register.h"
-#include "wire/json_scan.h"
+#include "wire/json/json_scan.h"
 
 struct request {
     struct buf json;

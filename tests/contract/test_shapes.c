@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/mem.h"
+#include "base/mem/arena.h"
+#include "base/mem/buf.h"
+#include "base/mem/mem.h"
 #include "model/shapes.h"
 #include "tests/lib/random.h"
-#include "wire/shape_text.h"
+#include "wire/json/field.h"
 
 enum { DEPTH_MAX = 16 };
 
@@ -86,6 +86,10 @@ static void check_parts(const struct shape *s, const struct field *f)
     must(!(f->flags & FIELD_REQUIRED) || !(f->flags & FIELD_OMIT_EMPTY), s, f,
          "is required and left out");
     must(!f->sub || !f->sub->bare || f->type == FIELD_LIST, s, f, "only a LIST has bare items");
+    must(!(f->flags & FIELD_MSG) ||
+             (f != s->fields && f->type == FIELD_STR && f[-1].type == FIELD_STR &&
+              f[-1].offset == f->offset && !f->has && !f->check && !f->min),
+         s, f, "is the message of no text in the row above");
 }
 
 /* What an absent field holds must be something it could have been given. */
@@ -151,11 +155,13 @@ static void check_shape(const struct shape *s, enum use use, int depth)
     assert_true(depth < DEPTH_MAX);
     assert_true(s->bare == (use == USE_BARE));
     for (const struct field *f = s->fields; f->name; f++, n++) {
-        take(s, f, taken, f->offset, member_size(f));
+        if (!(f->flags & FIELD_MSG))
+            take(s, f, taken, f->offset, member_size(f));
         if (f->has)
             take(s, f, taken, f->has, sizeof(enum presence));
-        must(use == USE_OBJECT || (!f->has && !(f->flags & ~(unsigned)FIELD_BY_NAME)), s, f,
-             "a bare value has no presence");
+        must(use == USE_OBJECT ||
+                 (!f->has && !(f->flags & ~(unsigned)(FIELD_BY_NAME | FIELD_AS_TEXT))),
+             s, f, "a bare value has no presence");
         must(use != USE_OBJECT || (f->doc && *f->doc), s, f, "is not explained");
         check_names(s, f);
         check_limits(s, f);
@@ -301,7 +307,7 @@ static struct scalar random_scalar(uint64_t *seed, const struct field *f, struct
     static const char *const words[] = { "0", "-1", "1.50", "1E5", "-0.0", "true", "false" };
     uint64_t which = random_below(seed, ARRAY_LEN(words) + 4);
 
-    if (which >= ARRAY_LEN(words) + 1)
+    if (which >= ARRAY_LEN(words) + 1 || (f->flags & FIELD_AS_TEXT))
         return (struct scalar){ SCALAR_TEXT, random_text(seed, f, a) };
     if (which == ARRAY_LEN(words) || (int64_t)strlen(words[which]) > f->max)
         return (struct scalar){ SCALAR_NULL, NULL };
@@ -361,10 +367,19 @@ static void fill_many(uint64_t *seed, const struct field *f, struct arena *a, st
     }
 }
 
+/* The row of a message follows the one with its English text. */
+static void fill_text(uint64_t *seed, const struct field *f, struct arena *a, const char **at)
+{
+    if (!(f->flags & FIELD_MSG))
+        *at = random_text(seed, f, a);
+    else if (random_below(seed, 2))
+        *at = arena_msg(a, "%s has %lld", random_text_of(seed, 20, 0, a), (long long)*seed);
+}
+
 static void fill_value(uint64_t *seed, const struct field *f, struct arena *a, void *at)
 {
     switch (f->type) {
-    case FIELD_STR: *(const char **)at = random_text(seed, f, a); return;
+    case FIELD_STR: fill_text(seed, f, a, at); return;
     case FIELD_RAW: *(const char **)at = random_raw(seed, f); return;
     case FIELD_INT: *(int64_t *)at = random_int(seed, f); return;
     case FIELD_ENUM: *(int64_t *)at = random_enum(seed, f); return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the store promises of each verb, on whatever database. */
+/* The promises of the store for each verb, with any database. */
 #include "tests/lib/store_rig.h"
 
 #include "store/store_apps.h"
@@ -60,7 +60,7 @@ static void an_app_that_is_gone_is_gone_alone(void **state)
 
     store_rig_do(*state, &store_app_put, &one, NULL);
     store_rig_do(*state, &store_app_put, &other, NULL);
-    for (int i = 0; i < 2; i++) { /* twice is no failure */
+    for (int i = 0; i < 2; i++) { /* a repetition does not fail */
         store_rig_do(*state, &store_app_del, &(struct app_find_ask){ "a" }, NULL);
         assert_int_equal(find_app(*state, "a").n, 0);
         assert_int_equal(find_app(*state, "ab").n, 1);
@@ -126,7 +126,7 @@ static void same_host(const struct host_row *l, const struct host_row *r)
     assert_int_equal(l->joined_ms, r->joined_ms);
 }
 
-/* Who has the address; NULL: nobody. */
+/* The host at the address; NULL: none. */
 static const struct host_row *host_at(struct store_rig *r, int64_t cloud, const char *ip)
 {
     struct list rows;
@@ -164,7 +164,7 @@ static void an_address_has_one_agent(void **state)
     store_rig_refused(*state, &store_host_put, &second, ERR_CONFLICT);
     assert_non_null(strstr(((struct store_rig *)*state)->err.text, "another agent"));
     assert_string_equal(host_at(*state, 0, "10.0.0.1")->agent_id, "agent-1");
-    second.cloud_id = 1; /* the same address in another cloud area is another */
+    second.cloud_id = 1; /* the same address in another cloud area is another host */
     store_rig_do(*state, &store_host_put, &second, NULL);
     put_host(*state, "agent-1", 0, "10.0.0.9"); /* a host may move */
     assert_null(host_at(*state, 0, "10.0.0.1"));
@@ -423,7 +423,7 @@ static void a_forgotten_host_takes_its_processes_along_and_keeps_its_epoch(void 
     assert_int_equal(rows.n, 1);
     store_rig_do(*state, &store_host_del, &(struct host_ask){ "a" }, &rows);
     assert_int_equal(rows.n, 0);
-    store_rig_do(*state, &store_proc_put, &late, NULL); /* it was on its way */
+    store_rig_do(*state, &store_proc_put, &late, NULL); /* was submitted before */
     store_rig_do(*state, &store_proc_replace, &all, NULL);
     assert_int_equal(procs_of(*state, "a").n, 0);
     assert_int_equal(procs_of(*state, "b").n, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The audit log: rows are added, found by what is asked for, and go by their age alone. */
+/* The audit log: rows are added, filtered, and removed only by age. */
 #include "store/store_audit.h"
 
 #include "tests/lib/store_rig.h"
@@ -32,7 +32,7 @@ static struct audit_page all(void)
                                 .limit = 10 };
 }
 
-/* The ids that come, in one word. */
+/* The ids of the rows, concatenated. */
 static const char *ids(struct store_rig *r, const struct audit_page *page)
 {
     struct list rows;
@@ -80,7 +80,7 @@ static void the_newest_come_first_page_by_page(void **state)
     assert_string_equal(ids(r, &page), "dc");
     page.before_ms = 2000;
     page.before_id = "c";
-    put(r, 4000, "e", "one", "", "x"); /* what comes meanwhile moves nothing */
+    put(r, 4000, "e", "one", "", "x"); /* new rows do not move the page */
     assert_string_equal(ids(r, &page), "ba");
 }
 

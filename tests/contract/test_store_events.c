@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the store promises of events, on whatever database. */
+/* The promises of the store for events, with any database. */
 #include "tests/lib/store_rig.h"
 
 #include "store/store_events.h"
@@ -25,7 +25,7 @@ static struct event_row row_of(int64_t n, const char *agent, const char *space)
     };
 }
 
-/* n of one agent, the times going on from `from_ms`; the seq of the first. */
+/* n events of one agent, with times from `from_ms` on; returns the seq of the first. */
 static int64_t put(struct store_rig *r, size_t n, const char *agent, int64_t from_ms)
 {
     struct event_row *rows = arena_alloc(&r->arena, n * sizeof(*rows));
@@ -109,7 +109,7 @@ static void pages_follow_each_other_in_both_directions(void **state)
     got = page(r, &ask);
     assert_seqs(&got, 10, -1, 4);
     assert_false(got.is_end);
-    put(r, 5, "a1", 2000); /* what comes meanwhile moves nothing */
+    put(r, 5, "a1", 2000); /* new events do not move the page */
     ask.below = got.reached;
     got = page(r, &ask);
     assert_seqs(&got, 6, -1, 4);
@@ -187,7 +187,7 @@ static void a_page_has_what_fits(void **state)
     }
 }
 
-/* One call looks at so many and no more, and says how far it came. */
+/* One call examines a limited number and returns how far it got. */
 static void a_page_that_looks_far_says_how_far(void **state)
 {
     enum { MANY = 50100 };
@@ -213,7 +213,7 @@ static void a_page_that_looks_far_says_how_far(void **state)
     got = page(r, &ask);
     assert_true(got.is_end);
     ask = all(true, 10);
-    ask.agent_id = "rare"; /* whose events are found at once */
+    ask.agent_id = "rare"; /* its events are found by an index */
     got = page(r, &ask);
     assert_int_equal(got.rows.n, 2);
     assert_true(got.is_end);
@@ -230,7 +230,7 @@ static void the_oldest_are_forgotten_a_few_at_a_time(void **state)
     store_rig_do(r, &store_event_prune, &(struct event_prune_ask){ 5, 1010, 1000 }, &got);
     assert_int_equal(got.gone, 5);
     store_rig_do(r, &store_event_prune, &(struct event_prune_ask){ 8, 1010, 1000 }, &got);
-    assert_int_equal(got.gone, 5); /* the rest of those that are too old */
+    assert_int_equal(got.gone, 5); /* the remaining ones that are too old */
     store_rig_do(r, &store_event_prune, &(struct event_prune_ask){ 100, 0, 4 }, &got);
     assert_int_equal(got.gone, 6);
     left = page(r, &ask);
@@ -241,7 +241,7 @@ static void the_oldest_are_forgotten_a_few_at_a_time(void **state)
     left = page(r, &ask);
     assert_int_equal(left.rows.n, 0);
     assert_int_equal(left.last, 20);
-    assert_int_equal(put(r, 1, "a1", 2000), 21); /* a number never comes again */
+    assert_int_equal(put(r, 1, "a1", 2000), 21); /* a number is never reused */
 }
 
 static void a_reader_is_found_where_it_was(void **state)
@@ -274,7 +274,7 @@ static void lost_agents_are_lost_until_they_are_back(void **state)
     struct event_load_got got;
 
     store_rig_do(r, &store_event_put, &ask, &put_got);
-    store_rig_do(r, &store_event_put, &ask, &put_got); /* again is fine */
+    store_rig_do(r, &store_event_put, &ask, &put_got); /* can be repeated */
     store_rig_do(r, &store_event_load, &(struct event_load_ask){ "x" }, &got);
     assert_int_equal(got.lost.n, 2);
     ask = (struct event_put_ask){ .rows = LIST(rows), .back = LIST(back) };
@@ -310,7 +310,7 @@ static void the_last_of_an_agent_is_known(void **state)
     struct event_put_got put_got;
     struct list got;
 
-    rows[3].agent_event = 0; /* of the server: it says nothing of the agent's own */
+    rows[3].agent_event = 0; /* an event of the server: does not change the agent's number */
     store_rig_do(r, &store_event_put, &ask, &put_got);
     store_rig_do(r, &store_event_last, &(struct event_last_ask){ LIST(agents) }, &got);
     assert_int_equal(got.n, 2);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What people say of hosts, before and after they join; businesses and sets of them. */
+/* Settings of hosts, before and after they join; businesses and business sets. */
 #include "store/store_inventory.h"
 
+#include "model/translate.h"
 #include "tests/lib/store_rig.h"
 
 #include "store/store_business.h"
@@ -77,6 +78,11 @@ static struct host_wishes_done wish(struct store_rig *r, const struct store_verb
 
     store_rig_do(r, verb, &ask, &done);
     assert_int_equal(done.hosts.n, n);
+    for (size_t i = 0; i < n; i++) {
+        struct host_wished *h = (struct host_wished *)done.hosts.items + i;
+
+        h->error = arena_strdup(&r->arena, translate(h->error, LANG_EN, &r->arena));
+    }
     return done;
 }
 
@@ -182,19 +188,19 @@ static const struct host_row *join(struct store_rig *r, const char *hash, const 
     struct join_ask ask = { hash, 1, host(id, ip, 0) };
     struct list rows;
 
-    ask.host.biz_id = 7; /* of the token */
+    ask.host.biz_id = 7; /* from the token */
     ask.host.addresses = NULL;
     store_rig_do(r, &store_join, &ask, &rows);
     assert_int_equal(rows.n, 1);
     return rows.items;
 }
 
-/* What is said of a host that has not joined is its own when it does, whatever the token
- * says; and what is said later stays, whatever its agent says. */
+/* Settings of an expected host apply when it joins, whatever the token has; later settings stay,
+ * whatever its agent reports. */
 static void what_is_expected_comes_true(void **state)
 {
     struct store_rig *r = *state;
-    const struct token_row token = { "hash", 0, 7, 1000, 9, "" };
+    struct token_row token = { "hash", 0, 0, 1000, 9, "" }; /* for all businesses */
     struct host_wish wishes[] = { with_number(with_biz(at(0, "10.0.0.9"), 3), 17) };
     struct host_wish later[] = { with_biz(by_id("new"), 4) };
     struct host_wishes_done done = wish(r, &store_hosts_set, wishes, 1);
@@ -212,6 +218,8 @@ static void what_is_expected_comes_true(void **state)
     assert_int_equal(join(r, "", "new", "10.0.0.9")->biz_id, 4);
     assert_int_equal(stored(r, "new")->biz_id, 4);
     assert_int_equal(stored(r, "new")->host_id, 17);
+    token.biz_id = 7;
+    store_rig_do(r, &store_token_put, &token, NULL);
     assert_int_equal(join(r, "hash", "other", "10.0.0.10")->biz_id, 7);
 }
 

@@ -70,6 +70,30 @@ static void what_is_refused_changes_nothing(void **state)
     }
 }
 
+static void what_is_expected_is_taken_by_a_token_that_is_for_it(void **state)
+{
+    struct store_rig *r = *state;
+    const struct host_wish wish = {
+        .agent_id = "", .ip = "10.0.0.1", .has_biz_id = true, .biz_id = 7, .note = ""
+    };
+    const struct host_wishes wishes = { { (void *)&wish, 1 } };
+    struct token_row mine = { "hash-1", 0, 7, 1000, 1, "" };
+    struct join_ask ask = { "hash-1", 1, host("a", "10.0.0.1", "key-a"), .is_elsewhere = true };
+    struct host_wishes_done done;
+
+    store_rig_do(r, &store_hosts_set, &wishes, &done);
+    store_rig_do(r, &store_token_put, &token, NULL); /* of business 2 */
+    store_rig_refused(r, &store_join, &ask, ERR_CONFLICT);
+    assert_int_equal(uses_left(r), 1);
+    store_rig_do(r, &store_token_put, &mine, NULL);
+    store_rig_refused(r, &store_join, &ask, ERR_CONFLICT); /* from another address */
+    assert_null(stored(r, "a"));
+    mine.relay = true;
+    store_rig_do(r, &store_token_put, &mine, NULL);
+    store_rig_do(r, &store_join, &ask, NULL);
+    assert_int_equal(stored(r, "a")->biz_id, 7);
+}
+
 static void a_host_that_is_known_needs_no_token(void **state)
 {
     struct store_rig *r = *state;
@@ -81,11 +105,11 @@ static void a_host_that_is_known_needs_no_token(void **state)
     store_rig_do(r, &store_join, &ask, NULL);
     assert_string_equal(stored(r, "a")->hostname, "renamed");
     store_rig_do(r, &store_host_del, &(struct host_ask){ "a" }, NULL);
-    store_rig_refused(r, &store_join, &ask, ERR_NOT_FOUND); /* it does not come back */
+    store_rig_refused(r, &store_join, &ask, ERR_NOT_FOUND); /* it is not created again */
     assert_null(stored(r, "a"));
 }
 
-static void a_look_shows_who_is_in_the_way(void **state)
+static void join_look_shows_conflicting_hosts(void **state)
 {
     struct store_rig *r = *state;
     const struct host_row a = host("a", "10.0.0.1", "key-a");
@@ -105,7 +129,7 @@ static void a_look_shows_who_is_in_the_way(void **state)
     assert_int_equal(look.named.n, 0);
     store_rig_do(r, &store_join_look, &(struct join_look_ask){ "no", "10.0.0.1", "a" }, &look);
     assert_int_equal(look.token.n, 0);
-    assert_int_equal(look.at.n, 0); /* without a token there is no cloud area to look in */
+    assert_int_equal(look.at.n, 0); /* without a token the cloud area is unknown */
     assert_int_equal(uses_left(r), 1);
 }
 
@@ -121,7 +145,7 @@ static void a_token_is_revoked_by_its_id(void **state)
     store_rig_do(r, &store_token_put, &one, NULL);
     store_rig_do(r, &store_token_put, &other, NULL);
     store_rig_do(r, &store_token_revoke, &(struct token_revoke_ask){ "0123456789", 70 }, &rows);
-    assert_int_equal(rows.n, 0); /* not by less than all of it */
+    assert_int_equal(rows.n, 0); /* only by the whole hash */
     store_rig_do(r, &store_token_revoke, &(struct token_revoke_ask){ "0123456789ab", 70 }, &rows);
     assert_int_equal(rows.n, 1);
     assert_string_equal(ROW(token_row, rows, 0)->hash, one.hash);
@@ -144,8 +168,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORE_TEST(a_use_is_taken_with_the_host),
         STORE_TEST(what_is_refused_changes_nothing),
+        STORE_TEST(what_is_expected_is_taken_by_a_token_that_is_for_it),
         STORE_TEST(a_host_that_is_known_needs_no_token),
-        STORE_TEST(a_look_shows_who_is_in_the_way),
+        STORE_TEST(join_look_shows_conflicting_hosts),
         STORE_TEST(a_token_is_revoked_by_its_id),
     };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What store_registry.h and store_groups.h promise, of any database. */
+/* The promises of store_registry.h and store_groups.h, with any database. */
 #include "store/store_groups.h"
 #include "store/store_hosts.h"
 #include "store/store_registry.h"
@@ -21,7 +21,7 @@ static struct registry_row row_of(const char *agent, const char *name, int64_t s
     };
 }
 
-/* All of it is of hosts that there are. */
+/* Only hosts that exist have registrations. */
 static int setup(void **state)
 {
     static const char *const agents[] = { "a", "b", "c" };
@@ -110,7 +110,7 @@ static void what_is_deleted_is_gone(void **state)
                                    row_of("b", "p", STORE_REGISTERED, 1) };
     struct proc_ref_row refs[] = { { "a", "s", "p" },
                                    { "a", "s", "nothing" },
-                                   { "b", "s", "p" } }; /* was registered again meanwhile */
+                                   { "b", "s", "p" } }; /* registered again meanwhile */
 
     store_rig_do(r, &store_registry_put, &(struct registry_ask){ LIST(rows) }, NULL);
     store_rig_do(r, &store_registry_del, &(struct registry_del_ask){ LIST(refs) }, NULL);
@@ -166,7 +166,7 @@ static void a_host_takes_all_of_it_along(void **state)
     find(r, "b", 1);
     assert_string_equal(groups(r, 1)->agent_id, "b");
 
-    /* What was on its way is not taken any more. */
+    /* Late writes for a removed host are ignored. */
     store_rig_do(r, &store_registry_put, &(struct registry_ask){ LIST(rows) }, NULL);
     store_rig_do(r, &store_registry_add, &(struct registry_ask){ LIST(rows) }, &hosts);
     assert_int_equal(hosts.n, 0);
@@ -177,7 +177,7 @@ static void a_host_takes_all_of_it_along(void **state)
 
 #define HOSTS_TEST(f) cmocka_unit_test_setup_teardown(f, setup, store_rig_teardown)
 
-/* ---- all that there is, page by page: of the registry, and of processes alike */
+/* ---- all rows, page by page: of the registry and of processes */
 
 static const char *const keys[][2] = {
     { "a", "p" }, { "a", "q" }, { "b", "a" }, { "b", "p" }, { "c", "p" },

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the native API asks of the store: keys of requests, lists of tasks, cancelling. */
+/* Verbs of the native API: request keys, task lists, cancelling. */
 #include "store/store_items.h"
 #include "store/store_requests.h"
+#include "store/store_signatures.h"
 #include "store/store_task_lists.h"
 #include "tests/lib/store_rig.h"
 
@@ -70,7 +71,7 @@ static void a_key_that_is_let_go_or_old_is_new(void **state)
     assert_true(begin(r, "app", "k", 6001).is_new);
 }
 
-/* A day's worth of them does not go at once, and is as good as gone. */
+/* Not all keys of a day are removed at once, but all count as expired. */
 static void old_keys_go_a_few_at_a_time(void **state)
 {
     enum { KEYS = 120 };
@@ -81,18 +82,42 @@ static void old_keys_go_a_few_at_a_time(void **state)
         snprintf(key, sizeof(key), "k%d", i);
         assert_true(begin(r, "app", key, 5000 + i).is_new);
     }
-    assert_true(begin(r, "app", key, 9000).is_new); /* the youngest of them */
+    assert_true(begin(r, "app", key, 9000).is_new); /* the newest of them */
     for (int i = 0; i < KEYS; i++) {
         snprintf(key, sizeof(key), "k%d", i);
         assert_int_equal(begin(r, "app", key, 9000).is_new, i + 1 < KEYS);
     }
 }
 
+/* ---- used signatures */
+
+static bool use(struct store_rig *r, const char *app, const char *signature, int64_t expires_s,
+                int64_t now_s)
+{
+    const struct signature_use_ask ask = { { app, signature, expires_s }, now_s };
+    struct signature_use_got got;
+
+    store_rig_do(r, &store_signature_use, &ask, &got);
+    return got.is_new;
+}
+
+static void a_signature_is_used_once_until_it_expires(void **state)
+{
+    struct store_rig *r = *state;
+
+    assert_true(use(r, "app", "s", 5300, 5000));
+    assert_false(use(r, "app", "s", 5300, 5000));
+    assert_true(use(r, "other", "s", 5300, 5000));
+    assert_true(use(r, "app", "t", 5300, 5000));
+    assert_false(use(r, "app", "s", 5300, 5300));
+    assert_true(use(r, "app", "s", 5301, 5301)); /* it was removed because it had expired */
+}
+
 /* ---- tasks */
 
 struct make {
     const char *id, *app, *request_key, *agent;
-    int64_t created_ms, code; /* of its item; 0: it is not done */
+    int64_t created_ms, code; /* of its item; 0: unfinished */
 };
 
 static int64_t make(struct store_rig *r, const struct make *m)
@@ -127,7 +152,7 @@ static void a_task_says_by_which_key_it_was_made(void **state)
     struct store_rig *r = *state;
     struct request_begin_got got;
 
-    make(r, &(struct make){ "T1", "app", "k", "a", 4000, 0 }); /* of an older use of the key */
+    make(r, &(struct make){ "T1", "app", "k", "a", 4000, 0 }); /* from an older use of the key */
     make(r, &(struct make){ "T2", "app", "", "a", 5000, 0 });
     begin(r, "app", "k", 5000);
     assert_string_equal(begin(r, "app", "k", 5000).task_id, "");
@@ -221,7 +246,7 @@ static void a_task_is_cancelled_once(void **state)
     assert_int_equal(ROW(task_row, rows, 0)->cancelled_ms, 0);
 }
 
-/* Those that were so already are no failures, if the caller says so. */
+/* Items that were already in the wanted state are no failures, if the caller says so. */
 static void failures_are_counted_as_the_results_say(void **state)
 {
     struct store_rig *r = *state;
@@ -248,6 +273,7 @@ int main(void)
         REQUEST_TEST(a_key_is_taken_once),
         REQUEST_TEST(a_key_that_is_let_go_or_old_is_new),
         REQUEST_TEST(old_keys_go_a_few_at_a_time),
+        REQUEST_TEST(a_signature_is_used_once_until_it_expires),
         REQUEST_TEST(a_task_says_by_which_key_it_was_made),
         REQUEST_TEST(tasks_are_listed_by_what_is_asked),
         REQUEST_TEST(the_past_of_a_process_is_found),

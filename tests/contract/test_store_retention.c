@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is removed, and how little of it at once, on whatever database. */
+/* What is removed, and how much at once, with any database. */
 #include "tests/lib/store_rig.h"
 
 #include <sys/stat.h>
@@ -39,7 +39,7 @@ static int64_t rows_of_tasks(struct db *db)
     return rows_of(db, "task") + rows_of(db, "task_spec") + rows_of(db, "task_item");
 }
 
-/* Ended at its birth. */
+/* Ended when it was created. */
 static void make_task(struct store_rig *r, int number, int64_t at_ms, size_t n_items,
                       size_t n_specs)
 {
@@ -72,7 +72,7 @@ static struct task_prune_got prune(struct store_rig *r, int64_t limit)
     return got;
 }
 
-/* Many small ones, and one whose specs alone are more than a step. */
+/* Many small ones, and one with specs larger than a step. */
 static void no_step_removes_more_than_its_limit(void **state)
 {
     enum { TASKS = 40, LIMIT = 7 };
@@ -161,7 +161,7 @@ static void have_session(struct store_rig *r, const char *agent, bool is_closed,
                      &rows);
 }
 
-/* It has a host, something to do, a session, or was here a moment ago. */
+/* It has a host, operations, a session, or was connected a moment ago. */
 static void sessions_go_when_their_hosts_are_gone(void **state)
 {
     struct store_rig *r = *state;
@@ -197,7 +197,7 @@ static int64_t size_of(const struct store_rig *r, const char *end)
     return st.st_size;
 }
 
-/* All of it in the one file, which only a closed store has. */
+/* The whole store is one file only after it is closed. */
 static int64_t closed_size(struct store_rig *r)
 {
     int64_t size;
@@ -220,7 +220,7 @@ static void write_and_remove(struct store_rig *r, int rounds, int *number)
     }
 }
 
-/* What is written takes the place of what was removed. */
+/* New rows use the space of removed ones. */
 static void files_stay_as_large_as_they_are(void **state)
 {
     struct store_rig *r = *state;
@@ -228,7 +228,7 @@ static void files_stay_as_large_as_they_are(void **state)
     int64_t early;
 
     if (getenv("HOLDFAST_TEST_DB"))
-        skip(); /* whose files are not ours to measure */
+        skip(); /* its files are not measured here */
     write_and_remove(r, 3, &number);
     early = closed_size(r);
     write_and_remove(r, 12, &number);

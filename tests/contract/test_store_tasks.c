@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the store promises of tasks and their items, on whatever database. */
+/* The promises of the store for tasks and their items, with any database. */
 #include "tests/lib/store_rig.h"
 
 #include "store/store_hosts.h"
@@ -45,7 +45,7 @@ static int64_t create(struct store_rig *r, const char *id, struct task_item_row 
     return made.task_no;
 }
 
-/* A task with one queued item an agent. */
+/* A task with one queued item per agent. */
 static int64_t create_for(struct store_rig *r, const char *id, const char *const *agents, size_t n)
 {
     struct task_item_row items[8];
@@ -110,7 +110,7 @@ static size_t count(struct store_rig *r, const char *id)
     return rows.n;
 }
 
-/* ---- Making and reading. */
+/* ---- Creating and reading. */
 
 static void a_task_is_read_as_it_was_made(void **state)
 {
@@ -368,7 +368,7 @@ static void a_new_session_takes_over_what_is_not_done(void **state)
 
 /* ---- Results: every state of an item against every kind of result. */
 
-static void a_result_is_written_only_by_who_may(void **state)
+static void a_result_is_written_only_for_its_epoch(void **state)
 {
     enum { MINE = 3, OTHERS = 2 };
     static const struct {
@@ -496,7 +496,7 @@ static void what_is_not_done_at_its_deadline_ends(void **state)
     assert_int_equal(finish(*state, no, 0, epoch, 0), STORE_REPEATED); /* too late */
 }
 
-/* ---- Forgetting. */
+/* ---- Removing. */
 
 static void finished_tasks_are_forgotten_piece_by_piece(void **state)
 {
@@ -540,7 +540,7 @@ static void what_is_recent_or_unfinished_stays(void **state)
     assert_int_equal(read_page(*state, "T", -1, 10).items.n, 1);
 }
 
-/* ---- It is still there after a restart. */
+/* ---- After a restart. */
 
 static void all_of_it_outlives_the_store(void **state)
 {
@@ -572,7 +572,7 @@ int main(void)
         STORE_TEST(several_agents_are_claimed_for_at_once),
         STORE_TEST(only_the_session_that_is_open_claims),
         STORE_TEST(a_new_session_takes_over_what_is_not_done),
-        STORE_TEST(a_result_is_written_only_by_who_may),
+        STORE_TEST(a_result_is_written_only_for_its_epoch),
         STORE_TEST(a_repeated_result_changes_nothing),
         STORE_TEST(results_of_several_tasks_are_counted_each),
         STORE_TEST(what_is_not_done_at_its_deadline_ends),

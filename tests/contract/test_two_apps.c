@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Two apps of two businesses, and every route of /v1: neither sees or touches what is the
- * other's, whatever ids it names.  Gate, scopes, fleet, tasks, events and store are the real
- * ones. */
+/* Two apps of two businesses, and every route of /v1: neither sees or changes what belongs to the
+ * other, whatever ids it sends.  Gate, scopes, fleet, tasks, events and store are real. */
 #include <jansson.h>
 
-#include "api/routes.h"
-#include "server/events.h"
+#include "api/pipeline/routes.h"
+#include "server/events/events.h"
 #include "store/store_hosts.h"
 #include "tests/unit/api/world.h"
 
@@ -14,7 +13,7 @@ struct server {
     struct fleet *fleet;
     struct tasks *tasks;
     size_t sent;
-    char task[2][64]; /* one of each app's */
+    char task[2][64]; /* one of each app */
 };
 
 static void on_send(void *arg, const char *agent, int64_t epoch, unsigned type,
@@ -26,7 +25,7 @@ static void on_send(void *arg, const char *agent, int64_t epoch, unsigned type,
     v->sent++;
 }
 
-static const struct tasks_hands hands = { on_send };
+static const struct tasks_effects effects = { on_send };
 
 static const char *const agents[] = { "a1", "a2" }, *const ips[] = { "10.0.0.1", "10.0.0.2" },
                          *const names[] = { "host-one", "host-two" },
@@ -107,7 +106,7 @@ static int setup(void **state)
     world_put_app(&v->w, "one", "{\"businesses\":[1]}");
     world_put_app(&v->w, "two", "{\"business_sets\":[8000002]}");
     v->fleet = fleet_new(v->w.rig.loop, NULL, v->w.store.store);
-    v->tasks = tasks_new(v->w.rig.loop, NULL, v->w.store.store, v->fleet, &hands, v);
+    v->tasks = tasks_new(v->w.rig.loop, NULL, v->w.store.store, v->fleet, &effects, v);
     assert_int_equal(tasks_load(v->tasks, &err), 0);
     put_host(v, 0);
     put_host(v, 1);
@@ -146,7 +145,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* AGENT, IP, PROC and TASK stand for the other's. */
+/* AGENT, IP, PROC and TASK are replaced by those of the other app. */
 static const struct {
     const char *method, *path, *body;
 } asks[] = {
@@ -199,7 +198,7 @@ static void fill(const struct server *v, size_t other, const char *text, char to
     buf_free(&b);
 }
 
-/* Words that only who may see it can be told; ids that were asked for may be said again. */
+/* Words that only an app with permission may get; ids of the request may be repeated. */
 static void check_hidden(const struct server *v, size_t other, const char *path)
 {
     char id[64], host[64];
@@ -213,7 +212,7 @@ static void check_hidden(const struct server *v, size_t other, const char *path)
     }
 }
 
-/* As a whole, or each of its targets. */
+/* The whole request, or each of its targets, is refused. */
 static void check_refused(struct server *v, size_t me, const char *path)
 {
     json_t *json = json_loads(v->w.body, 0, NULL);
@@ -255,8 +254,155 @@ static void an_app_sees_nothing_of_the_other(void **state)
     assert_int_equal(v->sent, 2); /* nothing was done on either host */
 }
 
-/* The same asked by who may see both tells it: the words are there to be found. */
-static void who_may_see_both_does(void **state)
+/* ---- a host of another business is as unknown as one that does not exist */
+
+#define GSE     "/api/c/compapi/v2/gse/"
+#define GATEWAY "/api/bk-gse/prod/api/v2/"
+#define SPEC                                                                                       \
+    "\"spec\":{\"identity\":{\"proc_name\":\"p\",\"setup_path\":\"/a\",\"pid_path\":\"/a/p\","     \
+    "\"user\":\"root\"},\"control\":{\"start_cmd\":\"x\"},\"resource\":{\"cpu\":1,\"mem\":1},"     \
+    "\"monitor_policy\":{\"auto_type\":1}}"
+#define META   "\"meta\":{\"namespace\":\"web\",\"name\":\"proc-two\"}"
+#define HOSTS  "\"hosts\":[{\"ip\":\"IP\",\"bk_cloud_id\":0,\"bk_supplier_id\":0}]"
+#define AGENTS "\"agent_id_list\":[\"AGENT\",\"0:IP\"]"
+#define JOB    "\"bk_biz_id\":1,\"ip_list\":[{\"ip\":\"IP\",\"bk_cloud_id\":0}]"
+#define JOB_PROCESS                                                                                \
+    "\"process_infos\":[{\"proc_name\":\"p\",\"setup_path\":\"/a\",\"pid_path\":\"/a/p\","         \
+    "\"start_cmd\":\"x\",\"ip_list\":[{\"ip\":\"IP\",\"bk_cloud_id\":0}]}]"
+
+/* Every route that takes a host. */
+static const struct {
+    const char *method, *path, *body;
+} of_hosts[] = {
+    { "POST", GSE "register_proc_info/", "{" META "," HOSTS "," SPEC "}" },
+    { "POST", GSE "update_proc_info/", "{" META "," HOSTS "," SPEC "}" },
+    { "POST", GSE "unregister_proc_info/", "{" META "," HOSTS "}" },
+    { "POST", GSE "operate_proc/", "{" META "," HOSTS ",\"op_type\":1}" },
+    { "POST", GSE "operate_proc_v2/", "{" META "," HOSTS ",\"op_type\":2," SPEC "}" },
+    { "POST", GSE "operate_proc_v2/", "{" META "," HOSTS ",\"op_type\":5," SPEC "}" },
+    { "POST", GSE "operate_proc_multi/",
+      "{\"proc_operate_req\":[{" META "," HOSTS ",\"op_type\":0," SPEC "}]}" },
+    { "POST", GATEWAY "proc/operate_proc_v2", "{" META "," AGENTS ",\"op_type\":0," SPEC "}" },
+    { "POST", GATEWAY "proc/update_proc_info", "{" META "," AGENTS "," SPEC "}" },
+    { "POST", GSE "get_proc_status/", "{" META "," HOSTS "}" },
+    { "POST", GSE "get_proc_status_v2/", "{" META "," HOSTS "}" },
+    { "POST", GATEWAY "proc/get_proc_status_v2", "{" META "," AGENTS "}" },
+    { "POST", GSE "get_agent_status/", "{" HOSTS "}" },
+    { "POST", GSE "get_agent_info/", "{" HOSTS "}" },
+    { "POST", GATEWAY "cluster/list_agent_state", "{" AGENTS "}" },
+    { "POST", GATEWAY "cluster/list_agent_info", "{" AGENTS "}" },
+    { "POST", "/api/c/compapi/v2/job/operate_process/",
+      "{\"bk_biz_id\":1,\"op_type\":0," JOB_PROCESS "}" },
+    { "POST", "/api/c/compapi/v2/job/manage_proc/",
+      "{\"bk_biz_id\":1,\"op_type\":1," JOB_PROCESS "}" },
+    { "POST", "/api/c/compapi/v2/jobv3/get_agent_status/", "{" JOB "}" },
+    { "GET", "/v1/processes?host=AGENT", NULL },
+    { "GET", "/v1/processes?host=0:IP", NULL },
+    { "GET", "/v1/logs?namespace=web&name=proc-two&host=AGENT", NULL },
+    { "GET", "/v1/events?host=AGENT", NULL },
+    { "GET", "/v1/explain?namespace=web&name=proc-two&host=AGENT", NULL },
+    { "POST", "/v1/operations",
+      "{\"operation\":\"stop\",\"namespace\":\"web\",\"name\":\"proc-two\",\"hosts\":[\"AGENT\","
+      "\"IP\"]}" },
+    { "POST", "/v1/operations",
+      "{\"operation\":\"stop\",\"namespace\":\"web\",\"name\":\"proc-two\",\"hosts\":[\"AGENT\","
+      "\"IP\"],\"dry_run\":true}" },
+    { "POST", "/v1/processes/forget",
+      "{\"namespace\":\"web\",\"name\":\"proc-two\",\"hosts\":[\"AGENT\",\"0:IP\"]}" },
+};
+
+static void replace(const char *text, const char *const (*words)[2], size_t n, struct buf *to)
+{
+    buf_truncate(to, 0);
+    while (*text) {
+        size_t i = 0;
+
+        while (i < n && strncmp(text, words[i][0], strlen(words[i][0])) != 0)
+            i++;
+        buf_add(to, i < n ? words[i][1] : text, i < n ? strlen(words[i][1]) : 1);
+        text += i < n ? strlen(words[i][0]) : 1;
+    }
+    buf_addc(to, 0);
+}
+
+static const char *text_at(const json_t *json, const char *key)
+{
+    const char *text = json_string_value(json_object_get(json, key));
+
+    return text ? text : json_string_value(json_object_get(json_object_get(json, "data"), key));
+}
+
+/* Ids of requests and tasks, and times, differ each time. */
+static void blot(char *body, const char *key)
+{
+    char *at = body;
+
+    while ((at = strstr(at, key))) {
+        size_t n = strcspn(at += strlen(key), ",}");
+
+        memmove(at, at + n, strlen(at + n) + 1);
+    }
+}
+
+/* The answer to app one, and that of its task if it created one, with the host's names masked. */
+static char *answer_about(struct server *v, size_t n, const char *agent, const char *ip)
+{
+    const char *const names_in[][2] = { { "AGENT", agent }, { "IP", ip } };
+    const char *const names_out[][2] = { { agent, "AGENT" }, { ip, "IP" } };
+    static const char *const changing[] = { "\"request_id\":",    "\"task_id\":",
+                                            "\"bk_gse_taskid\":", "\"deadline_ms\":",
+                                            "\"created_ms\":",    "\"job_request_id\":" };
+    struct buf path = { 0 }, body = { 0 }, all = { 0 }, out = { 0 };
+    const char *task;
+    char look[128], *text;
+    json_t *json;
+
+    replace(of_hosts[n].path, names_in, 2, &path);
+    replace(of_hosts[n].body ? of_hosts[n].body : "", names_in, 2, &body);
+    world_ask(&v->w, of_hosts[n].method, buf_data(&path), as[0],
+              of_hosts[n].body ? buf_data(&body) : NULL);
+    buf_printf(&all, "%d %s", v->w.status, v->w.body);
+    json = json_loads(v->w.body, 0, NULL);
+    task = text_at(json, "task_id") ? text_at(json, "task_id") : text_at(json, "bk_gse_taskid");
+    if (task && *task) {
+        snprintf(look, sizeof(look), "/v1/tasks/%s", task);
+        world_ask(&v->w, "GET", look, as[0], NULL);
+        buf_printf(&all, " %d %s", v->w.status, v->w.body);
+    }
+    json_decref(json);
+    text = xstrdup(buf_text(&all));
+    for (size_t i = 0; i < ARRAY_LEN(changing); i++)
+        blot(text, changing[i]);
+    replace(text, names_out, 2, &out);
+    free(text);
+    text = xstrdup(buf_data(&out));
+    buf_free(&path);
+    buf_free(&body);
+    buf_free(&all);
+    buf_free(&out);
+    return text;
+}
+
+static void a_host_of_another_business_is_answered_as_an_unknown_one(void **state)
+{
+    struct server *v = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(of_hosts); i++) {
+        char *hidden = answer_about(v, i, "a2", "10.0.0.2");
+        char *unknown = answer_about(v, i, "b7", "10.0.9.9");
+
+        if (strcmp(hidden, unknown) != 0)
+            fail_msg("%s %s\n%s\n%s", of_hosts[i].path, of_hosts[i].body, hidden, unknown);
+        if (strstr(hidden, "404 ") == hidden && strncmp(of_hosts[i].path, "/v1", 3) != 0)
+            fail_msg("%s: there is no such route: %s", of_hosts[i].path, hidden);
+        free(hidden);
+        free(unknown);
+    }
+    assert_int_equal(v->sent, 2); /* nothing was done on either host */
+}
+
+/* An app that may see both gets the words: the test above can fail. */
+static void an_app_without_limits_sees_both(void **state)
 {
     static const char *const paths[] = { "/v1/hosts", "/v1/processes", "/v1/events",
                                          "/v1/business_sets" };
@@ -286,7 +432,7 @@ static bool is_asked(const struct route *r)
     return false;
 }
 
-/* The stream has no end to be read to; test_v1_events asks what it tells to whom. */
+/* The stream has no end; test_v1_events tests what it sends. */
 static void every_route_is_asked(void **state)
 {
     (void)state;
@@ -297,7 +443,7 @@ static void every_route_is_asked(void **state)
     }
 }
 
-static void who_has_limits_is_no_admin(void **state)
+static void an_app_with_limits_is_not_admin(void **state)
 {
     struct server *v = *state;
 
@@ -320,9 +466,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(an_app_sees_nothing_of_the_other),
-        TEST(who_may_see_both_does),
+        TEST(a_host_of_another_business_is_answered_as_an_unknown_one),
+        TEST(an_app_without_limits_sees_both),
         cmocka_unit_test(every_route_is_asked),
-        TEST(who_has_limits_is_no_admin),
+        TEST(an_app_with_limits_is_not_admin),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@ import itertools
 
 import pytest
 
+from crowd import KINDS, Member
 from daemon import Daemon
 from holdfast import wait_until
 from installation import Installation
@@ -46,6 +47,9 @@ class Host:
     def do(self, op):
         return self.code(self.operate(op))
 
+    def shown_pid(self, member):
+        return next(r["process"]["pid"] for r in self.home.processes() if r["process"]["name"] == member.name)
+
 
 @pytest.fixture(name="host")
 def one_host(holdfast, tmp_path):
@@ -57,6 +61,8 @@ def one_host(holdfast, tmp_path):
 def do_under(host, fault, op):
     """The task of an operation whose agent has this fault ahead, and whether it died of it."""
     host.again(fault)
+    # On a busy host its start may take longer than an operation waits for an agent that is away.
+    wait_until(lambda: host.is_over() or host.home.online(host.agent.ip), f"{fault}: an end or a session")
     task = host.operate(op)
     wait_until(lambda: host.is_over() or host.code_now(task) != 115, f"{fault}: an end or a result")
     return task, host.is_over()
@@ -117,5 +123,62 @@ def test_in_an_operation_it_is_done_once_and_has_an_end(host, part, kind):
             assert code in ENDS, (n, code)
             wait_until(lambda c=code: len(host.daemon.pids()) == (c != 0), f"{n}: as many run as were said to")
         host.again()
+        host.agent.wait_online()  # a busy host may take longer than an operation waits for its agent
         assert host.do(STOP) in (0, 829), n
     assert (deaths > 2) == (kind == "kill")
+
+
+# Calls right after a command was cloned, on the thread that did it and on the loop; the pid is in the
+# journal after that.  Each is the second of its kind in an agent that starts nothing at first.
+AFTER_CLONE = ["dup3:2:kill", "epoll:2:kill"]
+SLOW = "sleep 1; exec ./proc-test {}"  # for a second nothing has the name of the process
+
+
+def says(agent, text):
+    return agent.program.logs(text=text)
+
+
+@pytest.mark.parametrize("fault", AFTER_CLONE)
+@pytest.mark.parametrize("kind", [*KINDS, "slow"])
+def test_killed_before_the_pid_of_a_start_is_written_down_it_starts_no_second_one(holdfast, tmp_path, kind, fault):
+    host = Host(holdfast, tmp_path)
+    m = Member(tmp_path / "member", KINDS.get(kind, SLOW))
+    try:
+        host.again(fault)
+        host.agent.wait_online()
+        task = host.home.operate(m.request(host.agent.ip, START))
+        wait_until(host.is_over, "it dies")
+        host.again()
+        assert host.code(task) == 0
+        assert [len(m.begun()), m.doubles(), m.pids()] == [1, [], m.begun()]
+        if kind != "daemon":  # the command has ended there, and its process is found by its pid file
+            assert says(host.agent, "a command that an agent before us was about to begin runs")
+        m.kill()
+        m.wait_pid(2)  # it is supervised
+        assert m.doubles() == []
+    finally:
+        host.agent.kill()
+        m.end()
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "slow"])
+def test_killed_before_the_pid_of_a_restart_is_written_down_it_starts_no_second_one(holdfast, tmp_path, kind):
+    host = Host(holdfast, tmp_path)
+    m = Member(tmp_path / "member", KINDS.get(kind, SLOW))
+    try:
+        assert host.home.do(m.request(host.agent.ip, START))["error_code"] == 0
+        host.again(AFTER_CLONE[0])
+        host.agent.wait_online()
+        m.kill()
+        wait_until(host.is_over, "it dies")
+        host.again()
+        second = m.wait_pid(2)
+        assert host.home.do(m.request(host.agent.ip, QUERY))["error_code"] == 0
+        wait_until(lambda: host.shown_pid(m) == second, "it is known")
+        assert [len(m.begun()), m.doubles(), m.pids()] == [2, [], [second]]
+        m.kill()
+        m.wait_pid(3)  # it is supervised
+        assert m.doubles() == []
+    finally:
+        host.agent.kill()
+        m.end()

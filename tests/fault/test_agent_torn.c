@@ -3,8 +3,8 @@
  * every byte: the next agent reads what is whole, ends no process and starts none. */
 #include <sys/prctl.h>
 
-#include "agent/core_book.h"
-#include "agent/journal.h"
+#include "agent/persist/journal.h"
+#include "agent/supervise/core_journal.h"
 #include "tests/lib/whole_agent.h"
 
 enum { ITEMS_MAX = 4096, MEMBERS = 2 };

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The store has no room, is locked by another program, or is somebody else's already: callers
 are told, what can be read is read, nothing that was accepted is lost, and all goes on by itself."""
+import base64
 import concurrent.futures
+import http.client
+import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -48,6 +52,15 @@ class World:
     def effects(self):
         path = self.daemon.folder / "effects"
         return path.read_text(encoding="ascii").split() if path.exists() else []
+
+    def open_requests(self, secret):
+        """The requests that the server has, this one included."""
+        word = base64.b64encode(f"prometheus:{secret}".encode()).decode()
+        connection = http.client.HTTPConnection("127.0.0.1", self.home.port, timeout=30)
+        connection.request("GET", "/metrics", headers={"Authorization": "Basic " + word})
+        text = connection.getresponse().read().decode()
+        connection.close()
+        return int(re.search(r"^holdfast_http_open_requests (\d+)$", text, re.M)[1])
 
     def check_refused(self, answer, why):
         """The caller is told to try again, the log says why."""
@@ -122,6 +135,59 @@ def test_on_a_full_disk_requests_are_refused_and_all_goes_on_when_there_is_room(
     assert sorted(w.effects()) == sorted(["while-it-fills", "later", *done])
 
 
+def status_of(w, *args):
+    p = w.home.holdfast.run("holdfast", "status", *args, "--socket", w.home.data / "admin.sock")
+    return p.process.returncode, p.out
+
+
+def status_with(w, code, text=""):
+    """What status says once it ends with this code and has this text: one check of the store serves all that ask
+    within a second, and one that waits for a lock is told of before it has ended."""
+    def look():
+        got = status_of(w)
+        return got[1] if got[0] == code and text in got[1] else None
+    return wait_until(look, f"status ends with {code} {text}")
+
+
+@pytest.mark.alone
+def test_status_says_that_the_store_is_full(tmp_path, make_world):
+    data = tmp_path / "server"
+    data.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={ROOM},mode=700", "none", data], check=True)
+    w = make_world()
+    assert json.loads(status_of(w, "--json")[1])["wrong"] == []
+    filler = fill(data)
+    text = status_with(w, 1)
+    assert "the server cannot write to its store: " in text and "no space left" in text, text
+    assert "服务端无法写入其存储：" in status_of(w, "--lang", "zh")[1] and "没有剩余空间" in status_of(w, "--lang", "zh")[1]
+    code, text = status_of(w, "--json")
+    wrong, = json.loads(text)["wrong"]
+    assert code == 1 and wrong["kind"] == "store" and "no space left" in wrong["text"], wrong
+    filler.unlink()
+    assert "store" not in status_with(w, 0)
+
+
+@pytest.mark.alone
+def test_status_says_that_the_store_is_read_only(tmp_path, make_world):
+    w = make_world()
+    subprocess.run(["mount", "--bind", w.home.data, w.home.data], check=True)
+    subprocess.run(["mount", "-o", "remount,bind,ro", w.home.data], check=True)
+    text = status_with(w, 1)
+    assert "the server cannot write to its store: " in text and "may only be read" in text, text
+    subprocess.run(["umount", w.home.data], check=True)
+    status_with(w, 0)
+
+
+def test_status_says_that_the_store_is_locked(make_world):
+    w = make_world()
+    lock = Lock(w.home.data / "holdfast.db")
+    code, text = status_of(w)
+    assert code == 1 and "the store does not answer: a write has waited for " in text, text
+    status_with(w, 1, "locked by another program")
+    lock.end()
+    status_with(w, 0)
+
+
 class Lock:
     """Another program that writes to the database and takes its time."""
 
@@ -172,9 +238,11 @@ def test_a_stop_answers_what_it_has_accepted_and_the_next_goes_on(make_world):
     hold = w.daemon.folder / "hold"
     hold.touch()
     running = w.task("across")
+    secret = w.home.admin("POST", "/v1/apps", {"code": "prometheus", "permissions": {"rights": ["metrics"]}})["secret"]
     lock = Lock(w.home.data / "holdfast.db")  # so that a request is in work
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         asked = pool.submit(w.task, "asked")
+        wait_until(lambda: w.open_requests(secret) == 2, "the request is in work")
         w.check_reads()
         os.kill(w.home.server.pid, signal.SIGTERM)
         w.home.server.wait_log(text="stopping")

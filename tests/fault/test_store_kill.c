@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "base/sys.h"
+#include "base/os/sys.h"
 #include "store/store_items.h"
 #include "tests/lib/random.h"
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/buf.h"
+#include "base/mem/buf.h"
 #include "store/store_items.h"
 #include "tests/lib/random.h"
 

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/mem.h"
-#include "wire/cert.h"
+#include "base/mem/mem.h"
+#include "wire/tls/cert.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

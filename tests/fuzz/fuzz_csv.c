@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/mem/buf.h"
 #include "cli/csv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

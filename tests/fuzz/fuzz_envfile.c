@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/cgroup_place.h"
-#include "agent/envfile.h"
+#include "agent/confine/cgroup_place.h"
+#include "agent/exec/envfile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

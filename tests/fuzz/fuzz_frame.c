@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/frame.h"
+#include "wire/net/frame.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

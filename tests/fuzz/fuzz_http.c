@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The request head and the chunked body, in one piece and cut at a point of the
  * input's choice: both must end alike, and what is accepted must keep what
- * wire/http_parse.h promises.  The first two bytes of the input say where to cut. */
+ * wire/http/http_parse.h promises.  The first two bytes of the input say where to cut. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/utf8.h"
-#include "wire/http_chars.h"
-#include "wire/http_chunks.h"
-#include "wire/http_parse.h"
-#include "wire/http_uri.h"
+#include "base/mem/buf.h"
+#include "base/text/utf8.h"
+#include "wire/http/http_chars.h"
+#include "wire/http/http_chunks.h"
+#include "wire/http/http_parse.h"
+#include "wire/http/http_uri.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

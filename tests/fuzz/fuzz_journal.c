@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/record.h"
+#include "agent/persist/record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "link/local.h"
 #include "link/message.h"
-#include "wire/frame.h"
+#include "wire/net/frame.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

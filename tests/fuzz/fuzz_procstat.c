@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/interp.h"
-#include "agent/pidfile.h"
-#include "agent/procfs.h"
+#include "agent/identify/interp.h"
+#include "agent/identify/pidfile.h"
+#include "agent/identify/procfs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/utf8.h"
+#include "base/mem/arena.h"
+#include "base/mem/buf.h"
+#include "base/text/utf8.h"
 #include "model/job.h"
 #include "model/proc.h"
 #include "tests/lib/every_type.h"
-#include "wire/json_scan.h"
+#include "wire/json/json_scan.h"
 
 enum { WANTS_MAX = 8, TEXT_MAX = 512 };
 

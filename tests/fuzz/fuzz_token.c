@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base64.h"
-#include "base/hex.h"
-#include "base/mem.h"
+#include "base/mem/mem.h"
+#include "base/text/base64.h"
+#include "base/text/hex.h"
 #include "link/token.h"
 
 enum { SECRET = 21 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/lib/settings.h"
-#include "wire/yaml.h"
+#include "wire/json/yaml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

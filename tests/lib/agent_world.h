@@ -22,13 +22,13 @@
 /* cmocka.h needs those before it. */
 #include <cmocka.h>
 
-#include "agent/ident.h"
-#include "agent/spawn.h"
-#include "agent/tree.h"
-#include "agent/user.h"
-#include "base/buf.h"
-#include "base/mem.h"
-#include "base/sys.h"
+#include "agent/exec/spawn.h"
+#include "agent/identify/ident.h"
+#include "agent/identify/tree.h"
+#include "agent/identify/user.h"
+#include "base/mem/buf.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
 
 enum {
     WORLD_STARTED_MAX = 64,
@@ -138,7 +138,7 @@ static inline void world_free(struct world *w)
 
     sys_fault("any", 0, 0);
     for (size_t i = 0; i < w->n; i++) {
-        (void)tree_kill(&w->started[i].id, true, &killed, &err);
+        (void)tree_kill(&w->started[i].id, true, NULL, &killed, &err);
         close(w->started[i].pidfd);
     }
     while (waitpid(-1, NULL, 0) > 0) /* all were killed, and those we inherited too */

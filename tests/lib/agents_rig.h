@@ -13,19 +13,20 @@
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
-#include "base/mem.h"
-#include "base/sys.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
 #include "link/conn.h"
-#include "link/join.h"
-#include "server/agents.h"
+#include "link/message.h"
+#include "model/translate.h"
+#include "server/sessions/agents.h"
 #include "store/store_apps.h"
 #include "store/store_hosts.h"
 #include "tests/lib/bad_disk.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/rig.h"
 #include "tests/lib/store_rig.h"
-#include "wire/ca.h"
-#include "wire/secret.h"
+#include "wire/tls/ca.h"
+#include "wire/tls/secret.h"
 
 /* ---- the tasks ---- */
 
@@ -143,14 +144,6 @@ static inline void world_open_events(struct world *w)
         fail_msg("%s", w->err.text);
 }
 
-/* The same tests are run for connections that are worked on other threads. */
-static inline int64_t world_threads(void)
-{
-    const char *number = getenv("HOLDFAST_TEST_THREADS");
-
-    return number ? strtol(number, NULL, 10) : 0;
-}
-
 /* Everything but the agents. */
 static inline struct world *world_new(void)
 {
@@ -169,8 +162,7 @@ static inline struct world *world_new(void)
         log_new(w->log_path, LOG_DEBUG, &w->rig.clock.clock, &w->log, &w->err))
         fail_msg("%s", w->err.text);
     world_open_events(w);
-    w->settings = (struct agents_settings){ w->folder.path, "127.0.0.1:0", "node-1", 1000, 0,
-                                            world_threads() };
+    w->settings = (struct agents_settings){ w->folder.path, "127.0.0.1:0", "node-1", 1000, 0 };
     return w;
 }
 
@@ -226,7 +218,8 @@ static inline int world_teardown(void **state)
 static inline void world_put_token(struct world *w, const char *secret, int64_t uses, int64_t in_ms)
 {
     char hash[SECRET_HASH_SIZE];
-    struct token_row row = { hash, 0, 2, w->rig.clock.wall + in_ms, uses, "" };
+    /* The agents of this rig have other addresses than the one that they all connect from. */
+    struct token_row row = { hash, 0, 2, w->rig.clock.wall + in_ms, uses, "", .relay = true };
 
     secret_hash(secret, hash);
     store_rig_do(&w->db, &store_token_put, &row, NULL);
@@ -300,7 +293,7 @@ static inline void tester_on_message(void *arg, unsigned type, const void *messa
         t->event_stored = ((const struct message_event_ref *)message)->id;
     } else if (type == MESSAGE_ERROR) {
         t->error = *(const struct message_error *)message;
-        t->error.text = arena_strdup(&t->arena, t->error.text);
+        t->error.text = arena_strdup(&t->arena, translate(t->error.text, LANG_EN, &t->arena));
     } else if (type == MESSAGE_PING) {
         t->ping_ms = p->server_ms;
         if (!t->is_mute)

@@ -39,7 +39,7 @@ def run_inside(item, timeout):
     reason = why_not()
     if reason:
         pytest.skip(reason)
-    command = [*INIT, sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-rP", item.nodeid]
+    command = [*INIT, sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-rsP", item.nodeid]
     try:
         done = subprocess.run(command, cwd=item.config.rootpath, env=own_environment(), stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout, check=False)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bad_disk.h - a disk that does not take what is synced, while disk_fails. */
+/* bad_disk.h - a disk that does not take what is synced, while disk_fails, or does not answer,
+ * while disk_hangs. */
 #ifndef TESTS_LIB_BAD_DISK_H
 #define TESTS_LIB_BAD_DISK_H
 
@@ -8,11 +9,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static atomic_int disk_fails;
+static atomic_int disk_fails, disk_hangs;
 
 /* SQLite has no door for this one, so it finds ours before the C library's. */
 int fdatasync(int fd)
 {
+    while (atomic_load(&disk_hangs))
+        usleep(1000);
     if (atomic_load(&disk_fails)) {
         errno = EIO;
         return -1;

@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
-#include "wire/shape.h"
+#include "base/mem/buf.h"
+#include "base/mem/mem.h"
+#include "wire/json/shape.h"
 
 enum { BROKEN_DEPTH = 12 };
 #define BROKEN_MARK "@broken@"

@@ -13,11 +13,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
-#include "base/sys.h"
+#include "base/mem/buf.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
 #include "tests/lib/rig.h"
-#include "wire/stream.h"
+#include "wire/net/stream.h"
 
 enum transport { OVER_UNIX, OVER_TCP, OVER_TLS };
 enum place { IN_NONE, IN_READY, IN_BYTES, IN_DRAINED, IN_END };

@@ -8,10 +8,11 @@
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
-#include "base/mem.h"
-#include "base/sys.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
 #include "model/event.h"
-#include "server/events.h"
+#include "model/translate.h"
+#include "server/events/events.h"
 #include "tests/lib/bad_disk.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/rig.h"
@@ -139,16 +140,20 @@ static inline int world_teardown(void **state)
 
 #define EVENTS_TEST(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 
+/* Each of another process: of one there are not many lines (event_bound.h). */
 static inline void world_say(struct world *w, const char *agent, int64_t id, int64_t after)
 {
+    char proc[32];
     const struct message_event m = { .id = id,
                                      .after = after,
                                      .name = "process_restart_success",
                                      .text = "up again",
                                      .space = "gse",
-                                     .proc = "web",
+                                     .proc = proc,
                                      .proc_name = "httpd",
                                      .wall_ms = 1000 + id };
+
+    snprintf(proc, sizeof(proc), "web-%lld", (long long)id);
 
     events_on_message(w->events, fleet_find(w->fleet, agent), agent, &m);
 }
@@ -170,7 +175,7 @@ static inline bool world_is_idle(const struct world *w)
 }
 
 /* What the store has, oldest first. */
-static inline struct event_page_got world_rows(struct world *w)
+static inline struct event_page_got world_stored_rows(struct world *w)
 {
     const struct event_page_ask ask = {
         .below = INT64_MAX, .agent_id = "", .space = "", .proc = "", .name = "", .limit = 10000
@@ -178,6 +183,19 @@ static inline struct event_page_got world_rows(struct world *w)
     struct event_page_got got;
 
     store_rig_do(&w->db, &store_event_page, &ask, &got);
+    return got;
+}
+
+/* With readable texts. */
+static inline struct event_page_got world_rows(struct world *w)
+{
+    struct event_page_got got = world_stored_rows(w);
+
+    for (size_t i = 0; i < got.rows.n; i++) {
+        struct event_row *row = (struct event_row *)got.rows.items + i;
+
+        row->message = arena_strdup(&w->db.arena, translate(row->message, LANG_EN, &w->db.arena));
+    }
     return got;
 }
 

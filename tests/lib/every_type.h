@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "wire/shape.h"
+#include "wire/json/shape.h"
 
 struct every_sub {
     const char *user;

@@ -16,7 +16,7 @@
 /* cmocka.h needs those before it. */
 #include <cmocka.h>
 
-#include "base/file.h"
+#include "base/io/file.h"
 
 struct folder {
     char path[32];

@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/err.h"
-#include "wire/json.h"
+#include "base/mem/arena.h"
+#include "base/mem/buf.h"
+#include "base/text/err.h"
+#include "wire/json/json.h"
 
 static inline int oracle_rewrite(struct json *j, struct buf *out);
 

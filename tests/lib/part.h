@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
 
 static inline int part_run(const char *name, const struct CMUnitTest *tests, size_t n)
 {

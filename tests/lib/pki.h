@@ -11,9 +11,9 @@
 /* cmocka.h needs those before it. */
 #include <cmocka.h>
 
-#include "base/mem.h"
-#include "base/time.h"
-#include "wire/cert.h"
+#include "base/mem/mem.h"
+#include "base/os/time.h"
+#include "wire/tls/cert.h"
 
 enum { PKI_HOUR_MS = 3600 * 1000 };
 

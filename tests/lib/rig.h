@@ -12,7 +12,7 @@
 /* cmocka.h needs those before it. */
 #include <cmocka.h>
 
-#include "base/loop.h"
+#include "base/io/loop.h"
 
 struct rig {
     struct clock_fake clock;

@@ -4,7 +4,7 @@
 #ifndef TESTS_LIB_SETTINGS_H
 #define TESTS_LIB_SETTINGS_H
 
-#include "wire/shape.h"
+#include "wire/json/shape.h"
 
 struct word {
     const char *text;
@@ -21,6 +21,8 @@ struct test_settings {
     struct {
         const char *file;
         int64_t keep_days;
+        int64_t lines; /* without effect */
+        enum presence has_lines;
     } log;
 };
 
@@ -53,6 +55,10 @@ static const struct field test_log_fields[] = {
     { "keep_days", .type = FIELD_INT,
       .offset = offsetof(struct test_settings, log.keep_days) - offsetof(struct test_settings, log),
       .min = 1, .max = 365, .fallback = 7, .doc = "how long" },
+    { "lines", .type = FIELD_INT, .flags = FIELD_NO_EFFECT,
+      .offset = offsetof(struct test_settings, log.lines) - offsetof(struct test_settings, log),
+      .has = offsetof(struct test_settings, log.has_lines) - offsetof(struct test_settings, log),
+      .max = 9 },
     { 0 },
 };
 static const struct shape test_log_shape = { "log", sizeof(((struct test_settings *)0)->log),

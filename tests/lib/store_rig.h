@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
 #include "store/db.h"
 #include "store/store.h"
 

@@ -21,12 +21,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FORKS_MAX = 2000, HUGE_BYTES = 1 << 20 };
+enum { FORKS_MAX = 10000, HUGE_BYTES = 1 << 20 };
 
 static struct {
     int64_t life_ms, start_ms, crash_ms, pid_late_ms, flood_bytes, grow_bytes;
     int exit_code, crash_signal, children, forks, storm;
-    const char *pid_file, *pid_kind, *name, *print, *slot, *usr1_name, *usr1_exec;
+    const char *pid_file, *pid_kind, *name, *print, *slot, *usr1_name, *usr1_exec, *lease;
     bool has_exit, daemonize, ignore_term, orphans, notify, flood, stop_self, no_reap, burn, brief;
 } opt = { .life_ms = 60000, .crash_ms = -1, .pid_kind = "good" };
 
@@ -46,6 +46,7 @@ static const struct option options[] = {
     { "pid-kind", 1, NULL, 'k' },      /* good, one, self-parent, empty, huge, binary, NUMBER */
     { "pid-late-ms", 1, NULL, 'P' },
     { "flood", 2, NULL, 'f' },         /* output without end, or so many bytes */
+    { "lease", 1, NULL, 'E' },         /* leases its output whenever it can; floods when this file is there */
     { "print", 1, NULL, 'o' },         /* one line on output, one on errors */
     { "children", 1, NULL, 'C' },      /* that do nothing */
     { "orphans", 0, NULL, 'O' },       /* ends and leaves them */
@@ -128,6 +129,7 @@ static void take(int letter, const char *arg)
     case 'k': opt.pid_kind = arg; break;
     case 'P': opt.pid_late_ms = number(arg); break;
     case 'f': opt.flood = true, opt.flood_bytes = arg ? number(arg) : INT64_MAX; break;
+    case 'E': opt.lease = arg; break;
     case 'o': opt.print = arg; break;
     case 'C': opt.children = (int)number(arg); break;
     case 'O': opt.orphans = true; break;
@@ -331,11 +333,27 @@ static void fork_a_storm(void)
     }
 }
 
+static void lease_output(void)
+{
+    (void)fcntl(1, F_SETLEASE, F_WRLCK); /* it may have one, or there may be none for it now */
+}
+
+static void wait_to_flood(void)
+{
+    signal(SIGIO, SIG_IGN); /* by that the kernel asks for the lease back */
+    while (access(opt.lease, F_OK) && left_ms() > 0) {
+        lease_output();
+        nap_ms(1);
+    }
+}
+
 static void flood_output(void)
 {
     static char line[4096];
     int64_t left = opt.flood_bytes;
 
+    if (opt.lease)
+        wait_to_flood();
     memset(line, 'x', sizeof(line));
     line[sizeof(line) - 1] = '\n';
     while (left > 0 && left_ms() > 0) {
@@ -344,6 +362,8 @@ static void flood_output(void)
         if (put < 0)
             die("write");
         left -= put;
+        if (opt.lease)
+            lease_output();
     }
 }
 

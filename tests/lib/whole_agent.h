@@ -6,10 +6,11 @@
 
 #include <pwd.h>
 
-#include "agent/agent.h"
-#include "base/loop.h"
+#include "agent/shell/agent.h"
+#include "base/io/loop.h"
 #include "model/code.h"
 #include "tests/lib/agent_world.h"
+#include "tests/lib/readable.h"
 
 enum { WHOLE_TURN_MS = 20, WHOLE_PATIENCE_MS = 60 * 1000 };
 
@@ -171,9 +172,9 @@ static inline void whole_on_send(void *arg, unsigned type, const struct shape *s
     a->has_come = true;
     a->code = r->code;
     a->pid = r->view.pid;
-    snprintf(a->text, sizeof(a->text), "%s", r->text);
+    readable(a->text, sizeof(a->text), r->text, LANG_EN);
     snprintf(a->version, sizeof(a->version), "%s", r->view.version);
-    snprintf(a->health, sizeof(a->health), "%s", r->view.health);
+    readable(a->health, sizeof(a->health), r->view.health, LANG_EN);
 }
 
 #endif

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* seeds.c - runs worlds of src/sim, one a seed.
+/* seeds.c - runs worlds of tests/sim/lib, one per seed.
  *
- *     seeds FIRST COUNT           each must hold its promises
- *     seeds FIRST COUNT all       and goes on after one that does not
- *     seeds SEED 1 trace          one of them, told step by step
- *     seeds kept                  those that have found something
+ *     seeds FIRST COUNT           fails at the first broken invariant
+ *     seeds FIRST COUNT all       continues after one
+ *     seeds SEED 1 trace          prints every step
+ *     seeds kept                  seeds that have found a defect
  *
- * The first seed is run twice: the same seed is the same world. */
+ * The first seed is run twice: the same seed must give the same world. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "sim/sim.h"
+#include "base/mem/mem.h"
+#include "tests/sim/lib/sim.h"
 
-/* What they have found is mended; another change may break it again.  A seed is another world
- * when src/sim changes, so what was found has a unit test too where that is possible. */
+/* The defects that these seeds found are fixed; a change may bring them back.  A seed gives another
+ * world after a change of tests/sim/lib, so each defect also has a unit test where possible. */
 /* clang-format off */
 static const struct {
     uint64_t seed;
@@ -44,8 +44,8 @@ static int run(uint64_t seed, FILE *trace, bool wants_digest, struct sim_report 
 
     if (!sim_run(&o, ret, &err))
         return 0;
-    printf("%s\nthe same again: build/gcc/src/sim/seeds %" PRIu64 " 1 trace\n", err.text, seed);
-    fflush(stdout); /* of a million nobody waits for the last */
+    printf("%s\nthe same again: build/gcc/tests/sim/seeds %" PRIu64 " 1 trace\n", err.text, seed);
+    fflush(stdout); /* shows the progress of long runs */
     return -1;
 }
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Who is let in: clients that sign, users with a token, an ESB in front; and who is not."""
+import getpass
 import http.client
 import http.server
 import json
+import os
 import pathlib
 import re
 import signal
@@ -88,6 +90,7 @@ def is_in(answer):
     return not answer["code"] // 1000 == 1306
 
 
+@pytest.mark.quick
 def test_clients_that_sign(holdfast, tmp_path):
     home = Installation(holdfast, tmp_path)
     made = home.admin("POST", "/v1/apps", {"code": "signer", "permissions": {"signatures": True}})
@@ -123,6 +126,43 @@ def test_clients_that_sign(holdfast, tmp_path):
     assert b"signer" in kept and not any(s.encode() in kept for s in (secret, old, home.secret))
     home.admin("DELETE", "/v1/apps/signer")
     assert "Invalid APP Code [bk_app_code=signer]" in get(secret)["message"]
+
+
+@pytest.mark.parametrize("lead", [0, 120])
+def test_a_signed_operation_can_not_be_replayed(holdfast, tmp_path, lead):
+    """Sent again it is the same task while that is unfinished, and refused when it is over, also by a restarted
+    server and when the client's clock is ahead."""
+    home = Installation(holdfast, tmp_path)
+    agent = home.add_agent()
+    secret = home.admin("POST", "/v1/apps", {"code": "signer", "permissions": {"signatures": True}})["secret"]
+    go, starts = tmp_path / "go", tmp_path / "starts"
+    start = f"echo x >> {starts}; while [ ! -e {go} ]; do sleep 0.05; done"
+    spec = {"identity": {"proc_name": "none", "setup_path": str(tmp_path), "pid_path": str(tmp_path / "pid"), "user": "root"},
+            "control": {"start_cmd": start}, "alive_monitor_policy": {"auto_type": 2, "op_timeout": 60}}
+    body = json.dumps({"bk_app_code": "signer", "meta": {"namespace": "signed", "name": "once"}, "op_type": 0,
+                       "agent_id_list": [agent.id], "spec": spec})
+
+    def signed(name, data, ahead=0):
+        params = {"bk_nonce": "7", "bk_timestamp": str(int(time.time()) + ahead)}
+        return signed_target("POST", ESB.format(name), secret, params, data), data.encode()
+
+    request = signed("operate_proc_v2", body, lead)
+    first = home.call("POST", *request)[2]
+    assert first["result"] is True and home.call("POST", *request)[2]["data"] == first["data"]
+    wait_until(starts.exists, "the command runs")
+    assert home.call("POST", *request)[2]["data"] == first["data"]
+    go.touch()
+    assert home.result(first["data"]["task_id"])[f"{agent.id}:signed:once"]["error_code"] == 0
+    for _ in range(2):
+        answer = home.call("POST", *request)[2]
+        assert answer["code"] == 1306000 and "Signature [bk_signature] verification failed" in answer["message"], answer
+        again(home)
+        agent.wait_online()
+    assert starts.read_text(encoding="ascii") == "x\n"
+    query = signed("get_proc_operate_result_v2", json.dumps({"bk_app_code": "signer", **first["data"]}))
+    assert home.call("POST", *query)[2]["result"] is True
+    assert "verification failed" in home.call("POST", *query)[2]["message"]
+    assert "has expired" in home.call("POST", *signed("operate_proc_v2", body, ahead=400))[2]["message"]
 
 
 def test_the_example_of_the_page_signs(holdfast, tmp_path):
@@ -226,3 +266,24 @@ def test_settings_that_are_wrong(holdfast, setting, value, says):
                            env={"HOLDFAST_SERVER_" + setting: value})
     assert program.process.returncode == 1
     assert re.search(re.escape(says), program.err)
+
+
+def test_an_app_with_the_right_admin_can_read(holdfast, tmp_path):
+    home = Installation(holdfast, tmp_path)
+    made = holdfast.run("holdfast", "app", "create", "boss", "--right", "admin", "--json", "--socket",
+                        home.data / "admin.sock", env={"HOME": tmp_path})
+    assert made.process.returncode == 0, made.err
+    row = json.loads(made.out)
+    home.code, home.secret = row["code"], row["secret"]
+    assert home.v1("GET", "/v1/hosts")["hosts"] == []
+    assert home.v1("GET", "/v1/apps")["apps"]
+    home.v1("POST", "/v1/operations", {"operation": "stop", "namespace": "a", "name": "b"}, status=403)
+
+
+def test_the_audit_log_names_who_uses_the_admin_socket(holdfast, tmp_path):
+    home = Installation(holdfast, tmp_path)  # it has made an app
+    row = home.admin("GET", "/v1/audit")["rows"][0]
+    assert (row["app"], row["user_proven"]) == ("admin", True), row
+    assert row["user"] == f"{getpass.getuser()} (uid {os.getuid()})", row
+    home.token(biz_id=2)
+    assert home.admin("GET", "/v1/tokens")["tokens"][0]["user"] == row["user"]

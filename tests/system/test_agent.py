@@ -47,6 +47,7 @@ def test_help_names_every_setting():
         assert f"--{setting} " in text
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("args, says", [
     (["--join-token", "x"], "servers: none is named"),
     (["--local-socket", "relative"], "local.socket: must be an absolute path"),
@@ -78,6 +79,7 @@ def test_a_token_file_that_others_can_read_is_refused(data, tmp_path):
     assert "join_token_file" in ended.stderr and str(token) in ended.stderr
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_in_order_and_starts_again(holdfast, data, number):
     for _ in range(2):

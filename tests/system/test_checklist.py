@@ -12,18 +12,18 @@ target, and what has hurt people who run processes with BlueKing; all of it with
     wrong types; missing meta, targets, op_type, spec; out of range; a bad cron rule; relative paths;
     over the size limits            test_11_0_a_request_that_is_wrong_is_refused_as_a_whole, by WHOLE's rows; and every
                                     field of every endpoint in tests/contract/test_bad_input.c
-    a body over its limit           a_body_may_be_so_large in tests/unit/api/test_gate.c
+    a body over its limit           a_body_may_be_so_large in tests/unit/api/pipeline/test_gate.c
     authentication                  test_11_0_who_is_not_known_gets_nothing_done
     no permission at all            test_11_0_an_operation_that_an_app_may_not_do_at_all_is_refused_as_a_whole
 
     one target, the others run
     unknown or offline host (117)   test_11_0_a_target_that_can_not_be_is_refused_alone; test_d1, test_19_07
     unknown op_type (832), no command for it (827)   test_11_0_a_target_that_can_not_be_is_refused_alone
-    outside the business (823)      test_11_0_a_host_of_another_business_is_refused_alone
+    outside the business (117)      test_11_0_a_host_of_another_business_is_unknown_alone
     the host's policy (823)         test_11_0_what_a_hosts_policy_forbids_is_refused_alone
     not registered on v1 (801)      test_11_0_what_is_not_registered_is_refused_alone
 
-    required by op                  test_11_0_each_operation_wants_what_it_needs; of Job's, tests/unit/api/test_job.c
+    required by op                  test_11_0_each_operation_wants_what_it_needs; of Job's, tests/unit/api/job/test_job.c
 """
 import http.client
 import json
@@ -172,7 +172,7 @@ def test_19_03_task_and_keys_are_there_before_the_id_is_told_in_the_callers_spel
 def test_19_04_content_is_a_text_always_and_json_when_it_is_over(home, daemon, name):
     started = home.operate(request(name, START, daemon))
     first = home.poll(started)[key_of(name)]
-    assert first == {"error_code": 115, "error_msg": first["error_msg"], "content": ""}
+    assert first == {"error_code": 115, "error_msg": "handling", "content": ""}
     assert home.result(started)[key_of(name)]["error_code"] == 0
     ended = [home.result(batch(home, request(name, START, daemon), request("19-04-no", STOP),
                                request("19-04-what", 5), request("19-04-away", QUERY, ip="10.99.0.1")))]
@@ -244,7 +244,8 @@ def test_19_08_and_say_it_in_chinese_but_for_what_clients_look_for(home, daemon,
                              {**home.auth(), "Blueking-Language": "zh-cn"})
     failed, dead, down = (answer["data"][key_of(name + end)]["error_msg"] for end in ("-a", "-b", "-c"))
     assert failed.startswith("Script exit code non-zero. Error msessage: [not running"), failed
-    assert dead.startswith(f"start 进程 ({name}-b) 失败，操作后检查的状态为未存活，详见 Agent 日志：没有 PID 文件 "), dead
+    assert dead.startswith(f"start process ({name}-b) failed, for post-check status not alive, "
+                           "please refer to agent log for details: 没有 PID 文件 "), dead
     assert down.startswith(f"进程 ({name}-c) 未运行：没有 PID 文件 "), down
 
 
@@ -260,8 +261,8 @@ def test_19_09_both_names_of_the_policy_odd_spellings_and_nulls(home, daemon, na
     assert home.do(body)["error_code"] == 0
     row, = rows(home, name + policy)
     assert (row["startCheckBeginTime"], row["startCheckEndTime"], row["opTimeOut"], row["versionCmd"]) == (5, 7, 60, "")
-    wait_until(lambda: [i["meta"]["labels"] for i in infos(home, name + policy)] == [{"bk_process_id": 4711, "proc_name": "x"}],
-               "labels are as they were sent")
+    wait_until(lambda: [i["meta"]["labels"] for i in infos(home, name + policy)] == [{"bk_process_id": "4711", "proc_name": "x"}],
+               "labels are strings")
     empty = dict.fromkeys(["setup_path", "pid_path", "user"], "")
     query = {**body, "op_type": QUERY, "spec": {"identity": {"proc_name": "proc-test", **empty}}}
     assert json.loads(home.do(query)["content"])["process"][0]["instance"][0]["isAuto"] is True
@@ -314,6 +315,54 @@ def test_19_14_the_same_once_more_joins_until_something_else_comes_between(home,
     assert home.operate(start) not in (first, again)  # those are over
 
 
+# --- 7.5: operations without a spec
+
+def bare(name, op, **more):
+    """An operation that brings no spec."""
+    body = {**request(name, op), **more}
+    del body["spec"]
+    return body
+
+
+def test_7_05_without_a_spec_the_registered_one_is_used(home, daemon, name):
+    spec = request(name, START, daemon)["spec"]
+    register = {"meta": {"namespace": SPACE, "name": name}, "hosts": [{"ip": "127.0.0.1", "bk_cloud_id": 0}], "spec": spec}
+    register["spec"]["resource"] = {"cpu": 0, "mem": 0}
+    assert home.esb("register_proc_info", register)["result"] is True
+    assert home.do(bare(name, HOST))["error_code"] == 0
+    pid = daemon.wait_pid()
+    found = json.loads(home.do(bare(name, QUERY))["content"])["process"][0]
+    assert (found["procname"], found["instance"][0]["pid"]) == (name, pid)
+    by_id = f"0:{home.agent.ip}"
+    task = batch(home, bare(name, STOP, agent_id_list=[by_id]))
+    result = home.result(task)[f"{by_id}:{SPACE}:{name}"]
+    value, = json.loads(result["content"])["value"]
+    assert (result["error_code"], value["bk_agent_id"], value["procName"]) == (0, by_id, "proc-test")
+    assert not is_alive(pid)
+
+
+def test_7_05_without_any_spec_each_operation_has_its_answer(home, name):
+    ops = [QUERY, UNHOST, START, STOP, HOST, RESTART, RELOAD, KILL]
+    task = batch(home, *(bare(f"{name}-{op}", op) for op in ops))
+    results = home.result(task)
+    codes = [results[key_of(f"{name}-{op}")]["error_code"] for op in ops]
+    assert codes == [0, 0] + 6 * [801]
+    instance, = json.loads(results[key_of(f"{name}-{QUERY}")]["content"])["process"][0]["instance"]
+    assert (instance["pid"], instance["register_time"]) == (-1, 0)
+
+
+def test_6_04_a_query_that_failed_has_pid_zero(home, name):
+    result = home.result(batch(home, request(name, QUERY, ip="10.99.0.1")))[key_of(name, "10.99.0.1")]
+    instance, = json.loads(result["content"])["process"][0]["instance"]
+    assert (result["error_code"], instance["pid"]) == (117, 0)
+
+
+def test_8_03_and_11_0_an_id_that_can_be_none_fails_alone(home, name):
+    ids = ["", "x" * 300, home.agent.id]
+    results = home.result(batch(home, {**request(name, QUERY), "agent_id_list": ids}))
+    assert [results[f"{i}:{SPACE}:{name}"]["error_code"] for i in ids] == [117, 117, 0]
+
+
 # --- 11.0: whole requests
 
 def broken(change):
@@ -329,7 +378,7 @@ WHOLE = {
     "an empty list of targets": (lambda b: b.update(hosts=[]), "hosts: "),
     "no operation": (lambda b: b.pop("op_type"), "op_type: required"),
     "a text for a number": (lambda b: b.update(op_type="0"), "op_type: must be an integer"),
-    "no spec": (lambda b: b.pop("spec"), "spec.identity."),
+    "an empty spec": (lambda b: b.update(spec={}), "spec.identity."),
     "no user": (lambda b: b["spec"]["identity"].pop("user"), "spec.identity.user: required"),
     "out of range": (lambda b: b["spec"]["alive_monitor_policy"].update(op_timeout=86401),
                      "spec.alive_monitor_policy.op_timeout: "),
@@ -414,7 +463,7 @@ def test_11_0_a_target_that_can_not_be_is_refused_alone(home, daemon, name, code
     assert [r["error_code"] for r in results] == [code, 0] and daemon.starts() == 0, results
 
 
-def test_11_0_a_host_of_another_business_is_refused_alone(home, strict, name):
+def test_11_0_a_host_of_another_business_is_unknown_alone(home, strict, name):
     app = home.admin("POST", "/v1/apps", {"code": "of-two", "permissions": {"businesses": [2]}})
     hosts = [{"ip": ip, "bk_cloud_id": 0} for ip in (strict.ip, "127.0.0.1")]
     answer = home.esb("operate_proc_v2", {**request(name, QUERY), "hosts": hosts, "bk_app_code": app["code"],
@@ -422,7 +471,7 @@ def test_11_0_a_host_of_another_business_is_refused_alone(home, strict, name):
     assert answer["result"] is True, answer
     task = answer["data"]["task_id"]
     home.result(task)
-    assert [i["code"] for i in home.v1("GET", "/v1/tasks/" + task)["items"]] == [823, 0]
+    assert [i["code"] for i in home.v1("GET", "/v1/tasks/" + task)["items"]] == [117, 0]
 
 
 def test_11_0_what_a_hosts_policy_forbids_is_refused_alone(home, strict, daemon, name):

@@ -22,6 +22,8 @@ import pytest
 
 from holdfast import bin_dir, free_port, sanitizer_reports, wait_until
 
+pytestmark = pytest.mark.quick
+
 NOW = int(time.time())
 
 
@@ -159,6 +161,24 @@ def cells(line):
 
 # --- What there is --------------------------------------------------------
 
+def test_status_lists_in_json_all_that_is_wrong(run, stand_in):
+    store = {"kind": "store", "text": "holdfast.db: no space left: free some and try again (0 bytes)"}
+    stand_in.answers["GET", "/v1/status"] = 200, {**STATUS, "wrong": [store]}
+    stand_in.answers["GET", "/v1/processes"] = 200, {"next": "", "processes": [
+        process(), process("10.0.0.2", "db", status=2, why="exit code 1 after 3 s")]}
+    stand_in.answers["GET", "/v1/hosts"] = 200, {"hosts": HOSTS["hosts"][1:], "next": ""}
+    p = run("status", "--json")
+    wrong = json.loads(p.out)["wrong"]
+    assert p.code == 1 and [w["kind"] for w in wrong] == ["store", "process", "offline"] and wrong[0] == store
+    assert (wrong[1]["namespace"], wrong[1]["name"]) == ("prod", "db") and "exit code 1" in wrong[1]["text"]
+    assert wrong[2]["agent_id"] == "a2"
+    assert "cannot write to its store: holdfast.db: no space left" in " ".join(run("status").out.split())
+    stand_in.answers["GET", "/v1/status"] = 200, {**STATUS, "online": 3}
+    stand_in.answers["GET", "/v1/processes"] = 200, {"next": "", "processes": [process()]}
+    p = run("status", "--json")
+    assert p.code == 0 and json.loads(p.out)["wrong"] == []
+
+
 def test_ps_is_a_table(run, stand_in):
     stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [
         process(last_start_s=int(time.time()) - 192),  # other tests may have run for long since NOW
@@ -191,10 +211,10 @@ def test_ps_is_a_table(run, stand_in):
 def test_ps_asks_for_what_is_named(run, stand_in, args, query):
     stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [], "next": ""}
     p = run("ps", *args)
-    assert p.code == 0
+    assert p.code == (1 if args and not args[0].startswith("--") else 0)  # it was named, and is not there
     assert stand_in.asked[0]["query"] == {**query, "limit": "1000"}
     assert ("start one with: holdfast start" in p.out) == (args == [])
-    assert ("holdfast ps lists all" in p.out) == (args != [])
+    assert ("holdfast ps lists all" in p.out + p.err) == (args != [])
 
 
 def test_pages_are_put_together(run, stand_in):
@@ -210,7 +230,7 @@ def test_pages_are_put_together(run, stand_in):
 def test_pages_that_do_not_end_are_noticed(run, stand_in):
     stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [process()], "next": "b"}
     p = run("ps")
-    assert p.code == 3 and "pages do not end" in p.err and len(stand_in.asked) == 2
+    assert p.code == 3 and "endless pages" in p.err and len(stand_in.asked) == 2
 
 
 def test_status_shows_totals_and_what_is_wrong(run, stand_in):
@@ -229,7 +249,8 @@ def test_status_shows_totals_and_what_is_wrong(run, stand_in):
     stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [process()], "next": ""}
     assert "Every process of the hosts online is as wanted." in run("status").out
     p = run("status", "--json")
-    assert json.loads(p.out) == STATUS and p.code == 1  # one is offline
+    offline = {"kind": "offline", "agent_id": "a3", "text": "offline"}
+    assert json.loads(p.out) == {**STATUS, "wrong": [offline]} and p.code == 1
 
 
 def test_status_names_hosts_that_are_offline(run, stand_in):
@@ -242,7 +263,7 @@ def test_status_names_hosts_that_are_offline(run, stand_in):
     assert "5 hosts offline" in p.out and ": 10.0.0.1, 10.0.0.2, 10.0.0.3, and 2 more\n" in p.out
     assert "5 台主机离线" in run("status", "--lang", "zh").out
     stand_in.answers["GET", "/v1/status"] = 200, {**STATUS, "hosts": 7, "uptime_s": 12}
-    assert "5 hosts still to come back: 10.0.0.1, " in run("status").out
+    assert "5 hosts not reconnected yet: 10.0.0.1, " in run("status").out
     stand_in.answers["GET", "/v1/status"] = 200, {**STATUS, "online": 3}
     p = run("status")
     assert p.code == 0 and "offline:" not in p.out
@@ -264,7 +285,32 @@ def test_what_matches_no_filter_is_not_said_to_be_unknown(run, stand_in):
     stand_in.answers["GET", "/v1/hosts"] = 200, {"hosts": [], "next": ""}
     for args in (["ps", "--hosted=no"], ["ps", "prod", "--match", "x"], ["host", "list", "--match", "x"]):
         assert "nothing matches the filters" in run(*args).out
-    assert "no such process" in run("ps", "prod/web").out
+    assert run("ps", "prod", "--match", "x").code == 0
+    for named in ("prod", "prod/web"):
+        p = run("ps", named)
+        assert p.code == 1 and p.out == "" and f"holdfast: {named}: no such process; holdfast ps lists all" in p.err
+        p = run("ps", named, "--json")
+        assert p.code == 1 and json.loads(p.out)["processes"] == [] and p.err == ""
+
+
+@pytest.mark.parametrize("args, near", [
+    (["ps", "prdo"], "prod"), (["ps", "wbe"], "prod/web"), (["ps", "prod/wbe"], "prod/web"), (["why", "prod/wbe"], "prod/web"),
+    (["forget", "prod/wbe", "--yes"], "prod/web"), (["why", "prdo/web"], "prod/web"), (["stop", "prod/wbe"], "prod/web"),
+    (["start", "prod/wbe"], "prod/web")])
+def test_the_nearest_process_is_named(run, stand_in, args, near):
+    def listed(_request, asked):
+        space, name = (asked["query"].get(key) for key in ("namespace", "name"))
+        all_of = [process(), process(name="db"), process(name="queue", space="test")]
+        return 200, {"processes": [p for p in all_of if space in (None, p["process"]["namespace"]) and
+                                   name in (None, p["process"]["name"])], "next": ""}
+
+    stand_in.answers["GET", "/v1/processes"] = listed
+    stand_in.answers["POST", "/v1/operations"] = 404, error(404, "NOT_FOUND", "process prod/wbe: no host knows it")
+    p = run(*args)
+    assert p.code == 1 and p.out == ""
+    assert p.err.startswith(f"holdfast: {args[1]}: no such process; did you mean {near}?"), p.err
+    assert ("--spec FILE" in p.err) == (args[0] == "start"), p.err
+    assert f"holdfast: {args[1]}：没有这个进程；您是不是想用 {near}？" in run(*args, "--lang", "zh").err
 
 
 def test_lines_0_is_the_largest_page(run, stand_in):
@@ -280,6 +326,7 @@ def test_lines_0_is_the_largest_page(run, stand_in):
     ({"status": 2, "cause": {"has_finished": True}}, False),
     ({"status": 2, "cause": {"doing": 0}}, False),
     ({"status": 2, "cause": {"doing": 0, "tries": 1}}, True),
+    ({"status": 2, "cause": {"has_given_up": True}}, True),
     ({"status": 2, "wanted": 2, "cause": {"has_given_up": True}}, True),
     ({"cause": {"instances": 1, "instances_wanted": 2}}, True),
     ({"cause": {"since_s": 5, "failed_s": 6, "failed_op": 7, "failed_code": 836}}, True),
@@ -352,10 +399,10 @@ def test_the_server_is_told_the_language(run, stand_in):
     assert [a["headers"]["Blueking-Language"] for a in stand_in.asked] == ["en", "zh-hans"]
     assert "prod/web（10.0.0.1）" in out and "  最近退出      退出码 1，2001-09-09 01:46（" in out
     assert "最近失败      启动，" in out and "拉起次数      1（最多 4 次）" in out
-    late = {**CRASHED["cause"], "failed_code": 822, "failed_text": "the command ended with exit code 127"}
+    late = {**CRASHED["cause"], "failed_code": 822, "failed_text": "命令以退出码 127 结束"}  # in the language asked for
     stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [process(**{**CRASHED, "cause": late})], "next": ""}
     out = run("why", "prod/web", "--lang", "zh").out
-    assert "the command ended" not in out and "127" in out
+    assert "命令以退出码 127 结束" in out
 
 
 def test_a_new_server_says_what_to_do_next(run, stand_in):
@@ -384,7 +431,7 @@ def test_several_hosts_are_removed_up_to_the_first_that_is_not_there(run, stand_
     gone = [(200, HOSTS["hosts"][0]), (200, HOSTS["hosts"][1]), no]
     stand_in.answers["POST", "/v1/hosts/remove"] = gone
     p = run("host", "remove", "a1", "a2", "x", "y")
-    assert p.code == 2 and "say --yes" in p.err and not stand_in.asked
+    assert p.code == 2 and "add --yes" in p.err and not stand_in.asked
     p = run("host", "remove", "a1", "a2", "x", "y", "--yes")
     assert p.code != 0 and "host x: there is none" in p.err
     assert [a["body"]["host"] for a in stand_in.asked] == ["a1", "a2", "x"]
@@ -414,17 +461,17 @@ def test_a_process_is_forgotten_where_it_is_or_where_it_is_said(run, stand_in):
     stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [process(), process("10.0.0.2")], "next": ""}
     stand_in.answers["POST", "/v1/processes/forget"] = 200, {"targets": [target("10.0.0.1"), target("10.0.0.2")]}
     p = run("forget", "prod/web")
-    assert p.code == 2 and "holdfast forget: nobody is here to confirm it; say --yes" in p.err and not stand_in.asked
+    assert p.code == 2 and "holdfast: forget: no terminal to ask for confirmation; add --yes" in p.err and not stand_in.asked
     p = run("forget", "prod/web", "--yes")
-    assert p.code == 0 and p.out == "prod/web: forgotten on 2 hosts\n"
+    assert p.code == 0 and p.out == "prod/web: definition removed on 2 hosts\n"
     assert stand_in.asked[-1]["body"] == {"namespace": "prod", "name": "web", "hosts": ["a-10.0.0.1", "a-10.0.0.2"]}
     stand_in.answers["POST", "/v1/processes/forget"] = 200, {"targets": [
         target("10.0.0.1"), {**target("", 117, "no such host"), "key": "x"}]}
     n = len(stand_in.asked)
     p = run("forget", "prod/web", "--host", "10.0.0.1", "--host", "x", "--yes")
     assert p.code == 1 and len(stand_in.asked) == n + 1 and stand_in.asked[-1]["body"]["hosts"] == ["10.0.0.1", "x"]
-    assert cells(p.out.splitlines()[1]) == ["x", "117", "no such host"] and "forgotten on 1 host\n" in p.out
-    assert "已在 1 台主机上忘记" in run("forget", "prod/web", "--yes", "--lang", "zh").out
+    assert cells(p.out.splitlines()[1]) == ["x", "117", "no such host"] and "definition removed on 1 host\n" in p.out
+    assert "已删除在 1 台主机上的定义" in run("forget", "prod/web", "--yes", "--lang", "zh").out
     stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [], "next": ""}
     p = run("forget", "prod/none", "--yes")
     assert p.code == 1 and "no such process" in p.err
@@ -471,6 +518,18 @@ def test_failures_are_told_with_their_reason(run, stand_in):
     assert "没有这台主机" in zh and "Agent 未连接" not in zh, "what is in the language is told as it is"
 
 
+@pytest.mark.parametrize("op, number", [("stop", 1), ("kill", 9)])
+def test_a_stop_that_failed_says_that_it_is_still_hosted(run, stand_in, op, number):
+    unsure = {"code": 807, "text": "process (web) can not be identified: the pid file is not used", "op": number}
+    failed = item(**unsure, hosted=True)
+    expect_operation(stand_in, task(failed, item("10.0.0.2", **unsure, hosted=False), item("10.0.0.3", op=number)))
+    for p in (run(op, "prod/web"), run("task", "T1"), run("task", "T1", "--wait")):
+        assert p.code == 1 and "Still hosted on 1 host: " in p.out and "holdfast unhost prod/web ends that" in p.out, p.out
+    assert "仍在1 台主机上托管" in run(op, "prod/web", "--lang", "zh").out
+    expect_operation(stand_in, task(item(**unsure, hosted=False), item("10.0.0.3", op=number, hosted=True)))
+    assert "Still hosted" not in run(op, "prod/web").out
+
+
 def test_a_query_shows_what_it_found(run, stand_in):
     expect_operation(stand_in, task(item(op=2, pid=77, why="runs")))
     p = run("query", "prod/web")
@@ -493,7 +552,7 @@ def test_by_when_all_will_have_ended_is_told(run, stand_in):
     stand_in.answers["GET", "/v1/tasks/T1"] = 200, {**task(item(done=False)), "deadline_ms": ends * 1000}
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(ends))
     for args in (["stop", "prod/web", "--no-wait"], ["task", "show", "T1"], ["task", "T1", "--wait", "--timeout", "0"]):
-        assert f"all will have ended by {when} at the latest (in 2h 0m)" in run(*args).out
+        assert f"ends at {when} at the latest (in 2h 0m)" in run(*args).out
     assert f"最迟于 {when}（2小时0分后）全部结束" in run("task", "T1", "--lang", "zh").out
     stand_in.answers["GET", "/v1/tasks/T1"] = 200, {**task(item()), "deadline_ms": ends * 1000}
     assert "at the latest" not in run("task", "T1").out
@@ -518,10 +577,10 @@ def test_quiet_says_only_what_failed(run, stand_in):
 def test_a_process_that_no_host_has_is_no_success(run, stand_in):
     stand_in.answers["POST", "/v1/operations"] = 200, {"task_id": "T1", "items": 0}
     p = run("start", "prod/web")
-    assert p.code == 1 and "no host has it" in p.err and "--spec FILE" in p.err
+    assert p.code == 1 and "holdfast: prod/web: no such process; " in p.err and "--spec FILE" in p.err
     stand_in.answers["POST", "/v1/operations"] = 404, error(404, "NOT_FOUND", "process prod/web: no host knows it")
     p = run("start", "prod/web")
-    assert p.code == 3 and "no host has it" in p.err and "--spec FILE" in p.err
+    assert p.code == 1 and "holdfast: prod/web: no such process; " in p.err and "--spec FILE" in p.err
 
 
 def test_the_wait_has_an_end(run, stand_in):
@@ -530,14 +589,14 @@ def test_the_wait_has_an_end(run, stand_in):
     assert p.code == 1 and "1 of 2 have not ended after 1" in p.out and "holdfast task T1 --wait" in p.out
 
 
-@pytest.mark.parametrize("last, code", [
-    ((200, {"other": 1}), "MALFORMED"), ((404, error(404, "NO_TASK", "no such task", 806)), "NO_TASK")])
-def test_json_of_a_failure_is_of_the_last_one(run, stand_in, last, code):
+@pytest.mark.parametrize("last, code, exit_status", [
+    ((200, {"other": 1}), "MALFORMED", 3), ((404, error(404, "NO_TASK", "no such task", 806)), "NO_TASK", 1)])
+def test_json_of_a_failure_is_of_the_last_one(run, stand_in, last, code, exit_status):
     expect_operation(stand_in, task(item()))
     stand_in.answers["GET", "/v1/tasks/T1"] = [(200, task(item(done=False, code=115))),
                                                (503, error(503, "UNAVAILABLE", "later", 9)), last]
     p = run("--json", "start", "prod/web")
-    assert p.code == 3 and json.loads(p.out)["error"]["code"] == code, p.out
+    assert p.code == exit_status and json.loads(p.out)["error"]["code"] == code, p.out
 
 
 def test_the_server_may_be_away_during_the_wait(run, stand_in):
@@ -558,7 +617,7 @@ def test_task_shows_all_items_and_waits_if_told_to(run, stand_in):
     assert p.code == 1
     lines = p.out.splitlines()
     assert lines[0] == "task T1: 2 done, 1 left, 1 failed"
-    assert lines[1].startswith("made 20") and lines[1].endswith("(ann)")
+    assert lines[1].startswith("created 20") and lines[1].endswith("(ann)")
     assert [cells(r)[2] for r in lines[-3:]] == ["done", "829 NOT_RUNNING", "in progress"]
     stand_in.answers["GET", "/v1/tasks/T1"] = [(200, task(item(done=False, code=115))), (200, task(item()))]
     p = run("task", "T1", "--wait")
@@ -601,6 +660,8 @@ def test_a_spec_goes_with_the_operation(run, stand_in, tmp_path, name, text):
 
 @pytest.mark.parametrize("name, text, message", [
     ("s.yaml", "control:\n  start_cmd: x\n  strat: y\n", "s.yaml:3: control.strat: no such setting"),
+    ("s.yaml", "control:\n  start_comand: x\n", "s.yaml:2: control.start_comand: no such setting; did you mean start_cmd?"),
+    ("s.json", '{"contol": {"start_cmd": "x"}}', "s.json: contol: no such setting; did you mean control?"),
     ("s.yaml", "monitor_policy: {op_timeout: soon}\n", "s.yaml:1: monitor_policy.op_timeout: must be"),
     ("s.yaml", "identity: {setup_path: opt}\n", "identity.setup_path: must be an absolute path"),
     ("s.json", '{"identity": {"usr": "x"}}', "s.json: identity.usr: "),
@@ -664,7 +725,17 @@ def test_app_rotate_and_delete(run, stand_in):
     assert stand_in.asked[-1]["query"] == {"rotate": "1"}
     assert run("app", "delete", "ops").out == "app ops: deleted\n"
     assert stand_in.asked[-1]["body"] is None
-    assert run("app", "delete", "none").code == 3
+    assert run("app", "delete", "none").code == 1
+
+
+@pytest.mark.parametrize("command, texts", [
+    (("start",), ["a start with another --spec stores it for the next start", "启动时给出不同的 --spec 会被保存，供下次启动使用"]),
+    (("app", "create"), ["admin, which includes read", "admin（包含 read）"]),
+])
+def test_help_says_what_an_option_does_besides(run, command, texts):
+    for lang, text in zip(("en", "zh"), texts):
+        said = run(*command, "--help", "--lang", lang).out
+        assert text.replace(" ", "") in "".join(said.split()), said
 
 
 def test_token_create(run, stand_in):
@@ -688,19 +759,19 @@ def test_tokens_are_listed_and_revoked(run, stand_in):
     stand_in.answers["GET", "/v1/tokens"] = [
         (200, {"tokens": [TOKEN], "next": "0a1b2c3d4e5f"}),
         (200, {"tokens": [{**TOKEN, "id": "b", "expires_s": 1}, {**TOKEN, "id": "c", "uses_left": 0, "user": ""},
-                         {**TOKEN, "id": "d", "uses_left": 0, "revoked_s": 10 ** 9}], "next": ""})]
+                         {**TOKEN, "id": "d", "uses_left": 0, "revoked_s": 10 ** 9, "relay": True}], "next": ""})]
     head, good, expired, used_up, revoked = run("token", "list").out.splitlines()
-    assert cells(head) == ["ID", "STATE", "USES LEFT", "CLOUD", "BIZ", "EXPIRES", "CREATED", "MADE BY", "NOTE"]
-    assert cells(good) == ["0a1b2c3d4e5f", "good", "9", "5", "2", "2096-10-02 07:06", "2001-09-09 01:46", "ops (ann)", "机房 A"]
+    assert cells(head) == ["ID", "STATE", "USES LEFT", "CLOUD", "BIZ", "EXPIRES", "CREATED", "CREATED BY", "RELAY", "NOTE"]
+    assert cells(good) == ["0a1b2c3d4e5f", "valid", "9", "5", "2", "2096-10-02 07:06", "2001-09-09 01:46", "ops (ann)", "no", "机房 A"]
     assert cells(expired)[:2] == ["b", "expired"] and cells(used_up)[:3] == ["c", "used up", "0"]
-    assert cells(used_up)[7] == "ops" and cells(revoked)[:2] == ["d", "revoked"]
+    assert cells(used_up)[7] == "ops" and cells(revoked)[:2] == ["d", "revoked"] and cells(revoked)[8] == "yes"
     assert "已过期" in run("token", "list", "--lang", "zh").out
     stand_in.answers["DELETE", "/v1/tokens/0a1b2c3d4e5f"] = 200, TOKEN
-    assert run("token", "revoke", "0a1b2c3d4e5f").out == "token 0a1b2c3d4e5f: revoked; nobody joins by it any more\n"
+    assert run("token", "revoke", "0a1b2c3d4e5f").out == "token 0a1b2c3d4e5f: revoked; hosts can no longer join with it\n"
     assert json.loads(run("token", "revoke", "0a1b2c3d4e5f", "--json").out)["note"] == "机房 A"
     stand_in.answers["DELETE", "/v1/tokens/x%2F"] = 404, error(404, "NOT_FOUND", "token x/: there is none")
     p = run("token", "revoke", "x/")
-    assert p.code == 3 and "there is none" in p.err
+    assert p.code == 1 and "there is none" in p.err
 
 
 def test_tasks_are_listed_by_what_is_asked(run, stand_in):
@@ -722,12 +793,13 @@ AUDIT = {"at_ms": 10 ** 12 + 9000, "request_id": "r1", "app": "ops", "user": "an
 def test_audit_is_for_people_and_json_has_all(run, stand_in):
     refused = {**AUDIT, "app": "ci", "user": "", "method": "PUT", "route": "/v1/apps/*", "code": 3, "code_name": "NOT_FOUND", "task_id": "",
                "message": "app kit: there is none", "what": {"id": "kit", "ask": {"permissions": {"rights": ["read", "operate"]}}}}
-    stand_in.answers["GET", "/v1/audit"] = 200, {"rows": [{**AUDIT, "code": 1000823, "task_id": "", "message": "no"}, refused, AUDIT],
-                                                 "next": ""}
-    head, done, named, numbered = run("audit").out.splitlines()
+    stand_in.answers["GET", "/v1/audit"] = 200, {"rows": [{**AUDIT, "code": 1000823, "task_id": "", "message": "no"}, refused, AUDIT,
+                                                          {**AUDIT, "task_id": ""}], "next": ""}
+    head, done, accepted, named, numbered = run("audit").out.splitlines()
     assert cells(head) == ["TIME", "APP", "USER", "FROM", "API", "CODE", "WHAT"]
-    assert cells(done) == ["2001-09-09 01:46:49", "ops", "ann?", "10.0.0.9:1", "POST operate_proc_v2", "done",
-                           "stop prod/web; 50 hosts: 10.0.0.1, 5:10.0.0.2 ...; T1"]
+    assert cells(done)[5:] == ["done", "stop prod/web; 50 hosts: 10.0.0.1, 5:10.0.0.2 ..."]
+    assert cells(accepted) == ["2001-09-09 01:46:49", "ops", "ann?", "10.0.0.9:1", "POST operate_proc_v2", "accepted",
+                               "stop prod/web; 50 hosts: 10.0.0.1, 5:10.0.0.2 ...; T1"]
     assert cells(named)[4:] == ["PUT /v1/apps/*", "NOT_FOUND", "id=kit rights=read,operate; app kit: there is none"]
     assert cells(numbered)[5] == "1000823" and cells(numbered)[6].endswith("; no")
     assert "停止 prod/web; 50 台主机：10.0.0.1" in run("audit", "--lang", "zh").out
@@ -759,8 +831,8 @@ def test_what_is_wrong_with_a_secret_is_said_without_it(run, stand_in, tmp_path)
     for args, more, message in [
             (["--app", "ops", "--secret-file", secret], {}, "chmod 600"),
             (["--app", "ops"], {}, "app ops needs its secret"),
-            ([], {"HOLDFAST_SECRET": "hush"}, "not whose"),
-            (["--app", "ops"], {"HOLDFAST_SECRET": "hush hush"}, "HOLDFAST_SECRET: holds no secret"),
+            ([], {"HOLDFAST_SECRET": "hush"}, "without its app"),
+            (["--app", "ops"], {"HOLDFAST_SECRET": "hush hush"}, "HOLDFAST_SECRET: not a secret"),
             (["--app", "ops", "--secret-file", tmp_path / "none"], {}, "No such file"),
             (["--app", "ops", "--secret", "hush"], {}, "--secret-file FILE or HOLDFAST_SECRET"),
             (["--app", "ops", "--secret=hush"], {}, "--secret-file FILE or HOLDFAST_SECRET")]:
@@ -768,7 +840,7 @@ def test_what_is_wrong_with_a_secret_is_said_without_it(run, stand_in, tmp_path)
         assert p.code == 2 and message in p.err and "hush" not in p.err + p.out, p.err
     secret.chmod(0o600)
     p = run("ps", "--app", "ops", "--secret-file", secret)
-    assert p.code == 2 and "holds no secret" in p.err and "hush" not in p.err
+    assert p.code == 2 and "not a secret" in p.err and "hush" not in p.err
     assert stand_in.asked == []
 
 
@@ -794,9 +866,9 @@ def test_a_server_with_tls_is_believed_by_its_ca(holdfast, env, tmp_path):
     stand_in.answers["GET", "/v1/hosts"] = 200, HOSTS
     try:
         p = holdfast.run("holdfast", "host", "list", "--server", stand_in.url, env=env)
-        assert p.process.returncode == 3 and "cannot trust the server" in p.err and "--ca FILE" in p.err
+        assert p.process.returncode == 3 and "cannot verify the server" in p.err and "--ca FILE" in p.err
         p = holdfast.run("holdfast", "host", "list", "--server", stand_in.url, "--ca", tmp_path / "none", env=env)
-        assert p.process.returncode == 3 and f"--ca {tmp_path}/none" in p.err
+        assert p.process.returncode == 2 and f"--ca {tmp_path}/none" in p.err
         p = holdfast.run("holdfast", "host", "list", "--server", stand_in.url, "--ca", tmp_path / "cert", env=env)
         assert p.process.returncode == 0 and "10.0.0.1" in p.out, p.err
         assert len(stand_in.asked) == 1
@@ -850,28 +922,29 @@ def test_a_refusal_is_told_in_both_languages(run, stand_in, status, code, number
     stand_in.answers["POST", "/v1/operations"] = status, error(status, code, message, number)
     credentials_of = {"HOLDFAST_APP": "ops", "HOLDFAST_SECRET": "hush"}
     p = run("stop", "prod/web", more=credentials_of)
-    assert p.code == 3 and p.out == "" and len(p.err.splitlines()) == 1
+    exit_status = {400: 2, 500: 3}.get(status, 1)
+    assert p.code == exit_status and p.out == "" and len(p.err.splitlines()) == 1
     assert en in p.err and p.err.startswith("holdfast: ") and "hush" not in p.err
     assert zh in run("stop", "prod/web", "--lang", "zh", more=credentials_of).err
     p = run("stop", "prod/web", "--json", more=credentials_of)
-    assert p.code == 3 and json.loads(p.out) == error(status, code, message, number)
+    assert p.code == exit_status and json.loads(p.out) == error(status, code, message, number)
     assert len(stand_in.asked) == 3
 
 
 def test_who_gives_no_credentials_is_told_how(run, stand_in):
     stand_in.answers["GET", "/v1/processes"] = 401, error(401, "UNAUTHORIZED", "who are you?", 5)
     p = run("ps")
-    assert p.code == 3 and "--secret-file" in p.err and "--socket" in p.err
+    assert p.code == 1 and "--secret-file" in p.err and "--socket" in p.err
 
 
-@pytest.mark.parametrize("lang, text", [("en", "is holdfast-server running there, and is --server"),
-                                        ("zh", "请检查 holdfast-server 是否在运行")])
+@pytest.mark.parametrize("lang, text", [("en", ": Connection refused; is holdfast-server running there, and is --server"),
+                                        ("zh", "：连接被拒绝；请检查 holdfast-server 是否在运行")])
 def test_a_server_that_is_away_is_named(holdfast, env, lang, text):
     url = f"http://127.0.0.1:{free_port()}"
     for args in (["ps"], ["stop", "prod/web"], ["task", "T1", "--wait"]):
         p = holdfast.run("holdfast", *args, "--server", url, "--lang", lang, env=env)
         assert p.process.returncode == 3 and p.out == ""
-        assert url in p.err and "Connection refused" in p.err and text in p.err
+        assert url in p.err and text in p.err
     p = holdfast.run("holdfast", "ps", "--json", "--server", url, env=env)
     assert json.loads(p.out)["error"]["code"] == "UNAVAILABLE"
 
@@ -885,7 +958,7 @@ def test_an_address_that_is_none_is_refused(holdfast, env, url):
 def test_a_page_of_somebody_else_is_noticed(run, stand_in):
     stand_in.answers["GET", "/v1/processes"] = 200, b"<html>hello</html>"
     p = run("ps")
-    assert p.code == 3 and "not as a Holdfast server does" in p.err and stand_in.url in p.err
+    assert p.code == 3 and "not like a Holdfast server" in p.err and stand_in.url in p.err
     stand_in.answers["GET", "/v1/processes"] = 502, b"<html>proxy</html>"
     p = run("ps")
     assert p.code == 3 and "answered 502" in p.err
@@ -902,7 +975,7 @@ def test_a_lost_connection_is_tried_again_for_a_look_alone(run, stand_in):
     assert len(stand_in.asked) == 4
     stand_in.answers["POST", "/v1/tasks/cancel"] = gone
     p = run("task", "cancel", "T1")
-    assert p.code == 3 and "it may have been done all the same" in p.err
+    assert p.code == 3 and "the operation may have been executed" in p.err
     assert len(stand_in.asked) == 5
 
 
@@ -919,11 +992,11 @@ def test_an_operation_is_asked_for_again_by_the_same_key(run, stand_in):
     assert stand_in.asked[-2]["headers"]["Idempotency-Key"] != keys[0]  # another operation
     stand_in.asked.clear()
     stand_in.answers["POST", "/v1/operations"] = in_work  # that is an answer: nothing was lost before
-    assert run("stop", "prod/web").code == 3 and len(stand_in.asked) == 1
+    assert run("stop", "prod/web").code == 1 and len(stand_in.asked) == 1
     stand_in.asked.clear()
     stand_in.answers["POST", "/v1/operations"] = gone
     p = run("stop", "prod/web")
-    assert p.code == 3 and "it may have been done all the same" in p.err
+    assert p.code == 3 and "the operation may have been executed" in p.err
     assert len(stand_in.asked) == 2  # once more, and no more
 
 
@@ -942,6 +1015,19 @@ def test_an_answer_without_an_end_is_not_kept(run, stand_in):
     assert p.code == 3 and "larger than 64 MiB" in p.err
 
 
+def test_a_gap_is_told_once_with_its_own_number(run, stand_in):
+    def view(output, **more):
+        return 200, {"host": "a1", "output": output, "next": 4, "has_gap": bool(more), **more}
+
+    stand_in.answers["GET", "/v1/logs"] = [
+        view("one\n"), view("two", has_gap=True, gap_bytes=92), view("three\n", has_gap=True, gap_bytes=7),
+        view("four\n", has_gap=True), (404, error(404, "NOT_FOUND", "the process is gone"))]  # the last gap: of an old agent
+    assert run("logs", "prod/web", "-f").out.splitlines() == [
+        "one", "--- 92 bytes of output are missing here: they are no longer stored ---", "two",
+        "--- 7 bytes of output are missing here: they are no longer stored ---", "three",
+        "--- output is missing here: it is no longer stored ---", "four"]
+
+
 def test_a_text_of_the_server_can_not_move_the_cursor(run, stand_in):
     stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [
         process(why="bad\033[2J\u009b\u202etext\tend")], "next": ""}
@@ -957,7 +1043,7 @@ def test_a_text_of_the_server_can_not_move_the_cursor(run, stand_in):
 # --- Usage -----------------------------------------------------------------------
 
 @pytest.mark.parametrize("args, message", [
-    ([], "which command? see holdfast --help"),
+    ([], "no command given; see holdfast --help"),
     (["stauts"], "stauts: no such command; did you mean holdfast status?"),
     (["app", "crate", "x"], "app crate: no such command; did you mean holdfast app create?"),
     (["app"], "app: needs one of: create, set, rotate, delete, list"),
@@ -969,14 +1055,14 @@ def test_a_text_of_the_server_can_not_move_the_cursor(run, stand_in):
     (["ps", "--state", "away", "--lang", "zh"], "--state："),
     (["ps", "prod", "--namespace", "test"], "--namespace: given twice"),
     (["ps", "--biz", "1", "--biz", "2"], "--biz: given twice"),
-    (["ps", "--spec", "x"], "holdfast ps has no --spec"),
-    (["start"], "holdfast start: needs NAMESPACE/NAME"),
+    (["ps", "--spec", "x"], "holdfast: ps: has no --spec"),
+    (["start"], "holdfast: start: needs NAMESPACE/NAME"),
     (["start", "web"], "web: must be NAMESPACE/NAME"),
     (["start", "a:b/web"], "namespace: must not have a colon"),
-    (["start", "a/b", "c/d"], "c/d is one word too many"),
+    (["start", "a/b", "c/d"], "unexpected argument c/d"),
     (["start", "a/b", "--timeout", "soon"], "--timeout: must be a time such as 90"),
     (["token", "create", "--uses", "0"], "uses: must be an integer from 1 to 1000000"),
-    (["token", "create", "--cloud", "x"], "--cloud: must be a whole number, not x"),
+    (["token", "create", "--cloud", "x"], "--cloud: must be an integer, not x"),
     (["app", "create", "x y"], 'code: must be letters'),
     (["app", "create", "x", "--right", "fly"], "permissions.rights[0]: must be one of"),
     (["app", "create", "x", "--biz", "two"], "permissions.businesses[0]: must be"),
@@ -991,7 +1077,7 @@ def test_wrong_usage_is_status_2_and_one_line(env, args, message):
                        env={**os.environ, **{k: str(v) for k, v in env.items()}})
     err = p.stderr.decode(errors="replace")
     assert p.returncode == 2 and p.stdout == b"" and message in err, err
-    assert len(err.splitlines()) == 1 and err.startswith("holdfast: ")
+    assert len(err.splitlines()) == 1 and err.startswith("holdfast: ") and not err.startswith("holdfast: holdfast ")
 
 
 def test_help_and_version(holdfast, env):
@@ -1002,7 +1088,7 @@ def test_help_and_version(holdfast, env):
     assert "--no-wait" in own and "--secret-file" not in own and own.rstrip().endswith("holdfast --help")
     assert "--secret-file" in holdfast.run("holdfast", "--help", env=env).out
     both = holdfast.run("holdfast", "host", "--help", env=env).out
-    assert "host NAMESPACE/NAME" in both and "host list" in both and "manage is the same" in both
+    assert "host NAMESPACE/NAME" in both and "host list" in both and "alias: manage" in both
     assert "--ttl TIME" in holdfast.run("holdfast", "help", "token", "create", env=env).out
     zh = holdfast.run("holdfast", "app", "--help", env={**env, "LC_ALL": "zh_CN.UTF-8"}).out
     assert "创建可调用" in zh and "列出主机" not in zh
@@ -1015,7 +1101,11 @@ def test_output_that_can_not_be_written_is_a_failure(env, stand_in):
         with open("/dev/full", "wb") as full:
             p = subprocess.run([bin_dir() / "holdfast", *args], stdout=full, stderr=subprocess.PIPE, check=False,
                                env={**os.environ, **{k: str(v) for k, v in env.items()}})
-        assert p.returncode == 3 and b"write to standard output: No space left on device" in p.stderr
+        assert p.returncode == 1 and b"write to standard output: No space left on device" in p.stderr
+    with open("/dev/full", "wb") as full:
+        p = subprocess.run([bin_dir() / "holdfast", "--help", "--lang", "zh"], stdout=full, stderr=subprocess.PIPE,
+                           check=False, env={**os.environ, **{k: str(v) for k, v in env.items()}})
+    assert "写入标准输出：磁盘空间不足" in p.stderr.decode()
 
 
 @pytest.mark.parametrize("call", ["open", "read", "write", "fstat"])
@@ -1032,7 +1122,7 @@ def test_a_system_call_that_fails_has_a_definite_end(run, stand_in, tmp_path, ca
     while not codes or codes[-1] != 0:
         p = run(*args, more={"HOLDFAST_FAULT": f"{call}:{len(codes) + 1}:EIO"})
         codes.append(p.code)
-        assert p.code == 0 or (p.code in (2, 3) and "Input/output error" in p.err and "hush" not in p.err)
+        assert p.code == 0 or (p.code == (1 if call == "write" else 2) and "Input/output error" in p.err and "hush" not in p.err)
         assert len(codes) < 30
     assert len(codes) > 1
 
@@ -1088,12 +1178,24 @@ def test_what_is_usual_fits_a_narrow_terminal(env, stand_in, lang):
         assert max(map(columns_of, t.out.splitlines())) <= 80, t.out
 
 
+def test_a_narrow_terminal_keeps_what_matters_of_a_process(env, stand_in):
+    why = "running for 3s as pid 4711; restarted twice, last after signal 9 (SIGKILL)"
+    stand_in.answers["GET", "/v1/processes"] = 200, {
+        "processes": [process("10.100.100.101", name="web-frontend_12", space="production", why=why)], "next": ""}
+    t = Terminal(["ps", "--color", "never", "--server", stand_in.url], env, 80)
+    t.wait()
+    head, line = t.out.splitlines()
+    assert cells(head) == ["HOST", "PROCESS", "STATE", "PID", "UPTIME", "WHY"], t.out
+    assert cells(line)[:4] == ["10.100.100.101", "production/web-frontend_12", "running", "4711"]
+    assert columns_of(line) <= 80 and "…" in line
+
+
 @pytest.mark.parametrize("answer, code", [(b"y\n", 0), (b"n\n", 2), (b"\n", 2), (b"\x04", 2)])
 def test_who_sits_at_a_terminal_is_asked(env, stand_in, answer, code):
     stand_in.answers["POST", "/v1/processes/forget"] = 200, {"targets": [target("10.0.0.1")]}
     t = Terminal(["forget", "prod/web", "--host", "10.0.0.1", "--server", stand_in.url], env, 100)
     wait_until(lambda: t.pump() and "(y/N)" in t.out, "it asks")
-    assert "forget prod/web on 1 host?" in t.out and not stand_in.asked
+    assert "remove the definition of prod/web on 1 host?" in t.out and not stand_in.asked
     os.write(t.master, answer)
     assert t.wait() == code
     assert len(stand_in.asked) == (code == 0) and ("nothing was done" in t.out) == (code == 2)
@@ -1159,7 +1261,7 @@ def test_ctrl_c_ends_the_wait_and_not_the_task(env, stand_in):
     wait_until(lambda: t.pump() and "1 left" in t.out, "progress is shown")
     t.process.send_signal(signal.SIGINT)
     assert t.wait() == 130
-    assert "the task goes on: holdfast task T1 --wait" in t.out
+    assert "the task continues: holdfast task T1 --wait" in t.out
 
 
 def test_ctrl_c_ends_a_request_that_hangs(env, stand_in):

@@ -349,10 +349,11 @@ def test_fuzzing_counts_down_on_a_terminal_and_leaves_no_trace_of_it(project, te
 ARGUMENTS = {
     "an option": ("--nonsense", "no such option: --nonsense (see --help)"),
     "an option of long": ("long -x", "no such option: -x (see --help)"),
+    "a quick test": ("quick system -k nosuchtest", "system has no quick test by the name: -k nosuchtest"),
     "a suite": ("untit", "there is no suite 'untit'; ./test --list names them"),
     "a unit test": ("unit wire/confg", "there is no suite and no test of unit by the name 'wire/confg' "
                                        "(tests/unit/wire/test_confg.c)"),
-    "a suite after a unit test": ("unit base/buf contrct", "no test of unit by the name 'contrct'"),
+    "a suite after a unit test": ("unit base/mem/buf contrct", "no test of unit by the name 'contrct'"),
     "a contract": ("contract contract/x", "no test of contract by the name 'contract/x' (tests/contract/test_x.c)"),
     "a fuzz target": ("fuzz jsn", "no test of fuzz by the name 'jsn' (tests/fuzz/fuzz_jsn.c)"),
     "an argument of which suite": ("docs unit wire/config", "there is no suite 'wire/config', and an argument goes "
@@ -373,10 +374,46 @@ def test_what_is_misspelt_is_said_before_anything_runs(args, text):
     assert done.stderr.startswith("test: ") and text in done.stderr
 
 
-def test_the_list_says_what_is_long():
+@pytest.fixture
+def listed():
     done = subprocess.run([ROOT / "test", "--list"], text=True, capture_output=True, timeout=TIMEOUT)
-    assert re.search(r"^unit +tests/unit", done.stdout, re.M)
-    assert re.search(r"^fuzz +long +every parser", done.stdout, re.M)
+    return done.stdout
+
+
+def test_the_list_says_what_is_long(listed):
+    assert re.search(r"^unit +\d+ +\d+ +tests/unit", listed, re.M)
+    assert re.search(r"^fuzz +- +\d+ +long +every parser", listed, re.M)
+
+
+def test_budgets_of_a_cold_clone_are_25_minutes_and_quick_ones_leave_time_to_build(listed):
+    rows = re.findall(r"^(build \w+|[a-z-]+) +(\d+|-) +(\d+) ", listed, re.M)
+    assert {name for name, _, _ in rows} >= {"unit", "system", "fault", "fuzz", "build gcc", "build clang"}
+    assert sum(int(seconds) for _, _, seconds in rows) <= 25 * 60
+    assert sum(int(quick) for _, quick, _ in rows if quick != "-") <= 5 * 60 - 60
+
+
+@pytest.mark.parametrize("budget, marked", [("1000", False), ("0", True)])
+def test_the_summary_marks_what_is_over_its_budget_and_that_is_no_failure(project, budget, marked):
+    script = project.root / "test"
+    script.write_text(re.sub(r"(fuzz_\*\.c +\| +- \|) +\d+ ", rf"\1 {budget} ", script.read_text()))
+    project.program("target", "#!/bin/sh\necho 'stat::number_of_executed_units: 7'\n")
+    project.program("ninja", '#!/bin/sh\nmkdir -p "$2/tests/fuzz" && cp "${0%ninja}target" "$2/tests/fuzz/fuzz_bytes"\n')
+    done = project.call("test", "fuzz")
+    row, = re.findall(rf"^fuzz +ok +1 +0 +0 +\d+\.\d +{budget}(.*)$", done.stdout, re.M)
+    assert (row.strip() == "over budget") == marked
+    assert done.returncode == 0 and done.stdout.endswith("\n1 passed, 0 failed\n")
+    assert re.search(r"^build clang +ok +\d+\.\d +\d+$", done.stdout, re.M)
+
+
+def test_warnings_are_errors_in_ci_alone(project):
+    project.program("meson", '#!/bin/sh\necho "$@" >>"${0%/*}/meson.log"\n: >build/clang/build.ninja\necho 1.0\n')
+    project.program("ninja", "#!/bin/sh\necho 'a.c:1:2: warning: careful'\n")
+    for ci, word in (("true", "-Dwerror=true"), ("", "-Dwerror=false")):
+        project.env["CI"] = ci
+        done = project.call("test", "fuzz")
+        setups = [line for line in (project.bin / "meson.log").read_text().splitlines() if line.startswith("setup ")]
+        assert word in setups[-1]
+        assert "a.c:1:2: warning: careful" in done.stdout and "1 warnings" in done.stdout
 
 
 def test_the_real_thing_is_built_started_and_ended_on_a_terminal(terminal, data):

@@ -103,6 +103,7 @@ def test_a_server_that_can_not_write_gets_them_when_it_can(home, daemon):
     wait_until(lambda: len(home.events(SUCCESS)) == 1, "it is in the file", 120)
 
 
+@pytest.mark.quick
 def test_an_event_is_in_the_file_the_api_the_stream_and_the_command_line(home, daemon, holdfast):
     agent = home.add_agent()
     assert home.do(daemon.request(agent.ip, 0, **FAST))["error_code"] == 0

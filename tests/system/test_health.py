@@ -60,6 +60,7 @@ def test_version_and_health_are_told_when_asked(world):
     assert row["pid"] == world.daemon.named_pid()
 
 
+@pytest.mark.quick
 def test_one_that_turns_unhealthy_is_told_of_and_restarted(world):
     world.do(0, {"health_interval": 1, "unhealthy_restarts": 2})
     first = world.daemon.wait_pid()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from installation import Installation
+from installation import Agent, Installation
 
 HOSTS = ("\ufeffip,bk_cloud_id,bk_biz_id,bk_host_id,note\r\n"
          "127.0.0.1,0,7,17,\"rack 4, \"\"left\"\"\"\r\n"
@@ -28,11 +28,12 @@ def cli(home, holdfast, tmp_path):
     return run
 
 
+@pytest.mark.quick
 def test_what_is_imported_waits_for_the_host_and_stays_with_it(home, cli, tmp_path):
     file = tmp_path / "hosts.csv"
     file.write_text(HOSTS, encoding="utf-8", newline="")
     said = cli("host", "import", file, "--dry-run")
-    assert "0 would change, 2 would be expected, 0 are so already; nothing was changed" in said
+    assert "0 would change, 2 would be expected, 0 unchanged; nothing was changed" in said
     assert not home.hosts()
     assert "0 changed, 2 expected, 0 unchanged" in cli("host", "import", file)
     assert "已修改 0，预期加入 0，无变化 2" in cli("host", "import", file, lang="zh")
@@ -43,7 +44,7 @@ def test_what_is_imported_waits_for_the_host_and_stays_with_it(home, cli, tmp_pa
     assert "HOST ID" in listed and "NOTE" in listed and 'rack 4, "left"' in listed
     assert "EXPECTED" in cli("business", "list")
 
-    agent = home.add_agent("127.0.0.1", biz_id=2)  # the token's business is not what was said of it
+    agent = home.add_agent("127.0.0.1", biz_id=0)  # a token for all businesses; it has the one that was said of it
     row = home.hosts()["127.0.0.1"]
     assert (row["biz_id"], row["host_id"], row["note"]) == (7, 17, 'rack 4, "left"')
     assert row["addresses"][0] == "127.0.0.1"
@@ -57,14 +58,38 @@ def test_what_is_imported_waits_for_the_host_and_stays_with_it(home, cli, tmp_pa
     assert set(home.hosts()) == {"127.0.0.1"}
 
 
+def test_an_expected_host_behind_a_relay_needs_a_token_for_one(home, cli, tmp_path):
+    """The agent says 127.0.0.9, and its connection comes from 127.0.0.1."""
+    file = tmp_path / "hosts.csv"
+    file.write_text("ip,biz_id\n127.0.0.9,7\n", encoding="utf-8")
+    cli("host", "import", file)
+    plain = cli("token", "create", "--biz", "7", json_out=True)
+    agent = Agent(home, "127.0.0.9", plain["token"])
+    agent.program.wait_until(lambda: "make its token with --relay" in agent.program.err, "the log says what to do", 60)
+    assert home.hosts()["127.0.0.9"]["state"] == "expected"
+    agent.program.stop()
+
+    relay = cli("token", "create", "--biz", "7", "--relay", json_out=True)
+    assert "relay" not in plain and relay["relay"] is True
+    listed = {t["id"]: t.get("relay", False) for t in cli("token", "list", json_out=True)["tokens"]}
+    assert listed == {plain["id"]: False, relay["id"]: True}
+    shown = {line.split()[0]: "yes" in line.split() for line in cli("token", "list").splitlines()[1:]}
+    assert shown == listed
+    agent.token_file.write_text(relay["token"] + "\n", encoding="ascii")
+    agent.start()
+    assert agent.wait_online().row["biz_id"] == 7
+    events = {e["event"] for e in home.admin("GET", "/v1/events")["events"]}
+    assert "agent_join_refused" in events and "agent_address_differs" not in events, events
+
+
 def test_what_is_wrong_in_a_file_is_told_by_its_place_and_changes_nothing(home, cli, tmp_path):
     file = tmp_path / "hosts.csv"
     cases = [
-        ("ip,biz\n10.0.0.1,2\n", 2, f"{file}:1:4: biz is no field", f"{file}:1:4：没有字段 biz"),
+        ("ip,biz\n10.0.0.1,2\n", 2, f"{file}:1:4: unknown field biz", f"{file}:1:4：没有字段 biz"),
         ("ip,biz_id\n10.0.0.1,2\n10.0.0.2,two\n", 2, f"{file}:3:10: biz_id: ", f"{file}:3:10：biz_id："),
-        ("ip,biz_id\n10.0.0.1,\"2\n", 2, f"{file}:2:10: a quote that is not closed", f"{file}:2:10: "),
+        ("ip,biz_id\n10.0.0.1,\"2\n", 2, f"{file}:2:10: a quote that is not closed", f"{file}:2:10：引号没有闭合"),
         ("ip,biz_id\n10.0.0.1,2\n10.0.0.x,2\n", 1, f"{file}:3: ip: must be a numeric address", f"{file}:3：ip："),
-        ("ip\n10.0.0.1\n10.0.0.1\n", 1, "1 of the hosts are bad: nothing was changed", "1 台主机有误：未做任何修改"),
+        ("ip\n10.0.0.1\n10.0.0.1\n", 1, "1 of the hosts are wrong: nothing was changed", "1 台主机有误：未做任何修改"),
         ("ip\n\n10.0.0.1\n10.0.0.1\n", 1, f"{file}:4: the same host as in line 3", f"{file}:4：与第 3 行是同一台主机"),
         ("ip,biz_id\n10.0.0.1,one\n10.0.0.2,2\n10.0.0.3,two\n", 2, f"{file}:2:10: biz_id: ", f"{file}:4:10：biz_id："),
     ]
@@ -80,10 +105,10 @@ def test_businesses_by_the_command_line(cli):
     assert "业务集 8000001：all，含 2 个业务" in cli("business-set", "set", "8000001", "all", "--biz", "7", "--biz", "8",
                                              lang="zh")
     assert cli("business-set", "list", json_out=True)["sets"][0]["businesses"] == [7, 8]
-    assert "business 8: it is not listed, and no host is in it" in cli("business-set", "set", "8000001", "all",
+    assert "business 8: not in the list, and no host belongs to it" in cli("business-set", "set", "8000001", "all",
                                                                        "--biz", "7", "--biz", "8")
     assert "shop" in cli("business", "list")
-    assert "business set 8000001 has it" in cli("business", "remove", "7", status=3)
+    assert "business set 8000001 has it" in cli("business", "remove", "7", status=1)
     assert "removed" in cli("business-set", "remove", "8000001")
     assert "已移除" in cli("business", "remove", "7", lang="zh")
     assert "no businesses yet" in cli("business", "list")

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Processes by Job's APIs, from the request to the process and its line in `.proc`."""
 import json
+import os
+import signal
+import subprocess
 
 import pytest
 
@@ -8,7 +11,7 @@ from crowd import KINDS, Member
 from holdfast import wait_until
 from installation import Installation, is_alive
 
-START, STOP, QUERY = 0, 1, 2
+START, STOP, QUERY, RESTART, KILL = 0, 1, 2, 7, 9
 HOST, UNHOST = 1, 2  # manage_proc's own numbers
 
 
@@ -60,6 +63,7 @@ def info_of(m, **more):
             "func_id": "f1", "instance_id": "i1", **more}
 
 
+@pytest.mark.quick
 def test_a_process_by_job_from_start_to_end(job, member):
     name = f"{member.folder}/{member.proc_name}"
     key, result = job.do("operate_process", START, info_of(member, contact="tom"))
@@ -76,7 +80,7 @@ def test_a_process_by_job_from_start_to_end(job, member):
 
     # Let go of, by its name alone, it runs on; hosted again it belongs to somebody else.
     key, result = job.do("manage_proc", UNHOST, {"proc_name": member.proc_name})
-    assert key == f"{member.proc_name}:0:{job.agent.ip}" and result["error_code"] == 0, result
+    assert key == f"/{member.proc_name}:0:{job.agent.ip}" and result["error_code"] == 0, result
     assert job.rows() == [] and is_alive(pid)
     key, result = job.do("manage_process", HOST, info_of(member, proc_owner="ann", cpu_lmt=1000), system="jobv3")
     assert result["error_code"] == 0 and result["content"]["value"][0]["isAuto"] is True
@@ -90,6 +94,83 @@ def test_a_process_by_job_from_start_to_end(job, member):
     key, result = job.do("operate_process", STOP, info_of(member))
     assert result["error_code"] == 0, result
     assert job.rows() == [] and not is_alive(pid)
+
+
+@pytest.mark.parametrize("system", ["job", "jobv3"])
+def test_setup_path_and_pid_path_may_be_left_out(job, member, system):
+    program = f"bare-{os.getpid() % 100000}-{system[-1]}"  # the only one of that name on this machine
+    os.link(member.folder / member.proc_name, member.folder / program)
+    start = f"cd {member.folder} && " + member.start.replace(f"./{member.proc_name}", f"./{program}")
+    member.proc_name = program
+    bare = {k: v for k, v in info_of(member, start_cmd=start).items() if k not in ("setup_path", "pid_path")}
+    key, result = job.do("operate_process", START, bare, system)
+    assert (key, result["error_code"]) == (f"/{member.proc_name}:0:{job.agent.ip}", 0), result
+    pid = member.wait_pid()
+    assert [(r["setupPath"], r["pidPath"], r["valuekey"]) for r in job.rows()] == [("", "", f"job.biz.2:/{member.proc_name}")]
+    key, result = job.do("operate_process", QUERY, bare, system)
+    assert result["content"]["process"][0]["instance"][0]["pid"] == pid
+    assert job.do("manage_proc", UNHOST, {"proc_name": member.proc_name}, system)[1]["error_code"] == 0
+    assert job.rows() == [] and is_alive(pid)
+    assert job.do("manage_proc", HOST, bare, system)[1]["error_code"] == 0
+    assert len(job.rows()) == 1
+    key, result = job.do("operate_process", STOP, bare, system)
+    assert result["error_code"] == 0 and not is_alive(pid), result
+
+
+@pytest.fixture(name="bare")
+def without_paths(member, tmp_path):
+    """A program whose name nothing else on this machine has, asked for without any path; and another of that name."""
+    program = f"only-{os.getpid() % 100000}"
+    start = member.start.replace(f"./{member.proc_name}", f"./{program}")
+    os.link(member.folder / member.proc_name, member.folder / program)
+    (tmp_path / "other").mkdir()
+    os.link(member.folder / member.proc_name, tmp_path / "other" / program)
+    member.proc_name = program
+    others = []
+
+    def start_another():
+        others.append(subprocess.Popen([tmp_path / "other" / program], stdout=subprocess.DEVNULL))
+        return others[-1].pid
+    info = info_of(member, start_cmd=f"cd {member.folder} && {start}")
+    yield {k: v for k, v in info.items() if k not in ("setup_path", "pid_path")}, start_another
+    for p in others:
+        p.kill()
+        p.wait()
+
+
+def test_without_paths_several_of_the_name_are_told_and_none_is_touched(job, bare):
+    info, start_another = bare
+    pids = [start_another(), start_another()]
+    wait_until(lambda: all(os.readlink(f"/proc/{pid}/exe").endswith(info["proc_name"]) for pid in pids), "both run")
+    for op in (STOP, KILL, QUERY, START, RESTART):
+        result = job.do("operate_process", op, info)[1]
+        assert result["error_code"] == 807 and all(str(pid) in result["error_msg"] for pid in pids), (op, result)
+    assert all(map(is_alive, pids))
+
+
+def test_without_paths_the_only_one_of_the_name_is_found_hosted_and_stopped(job, bare):
+    info, start_another = bare
+    pid = start_another()
+    wait_until(lambda: os.readlink(f"/proc/{pid}/exe").endswith(info["proc_name"]), "it runs")
+    assert job.do("manage_proc", HOST, info)[1]["error_code"] == 0
+    result = wait_until(lambda: job.do("operate_process", QUERY, info)[1], "it is looked for")
+    assert result["content"]["process"][0]["instance"][0]["pid"] == pid, result
+    assert job.do("operate_process", STOP, info)[1]["error_code"] == 0
+    wait_until(lambda: not is_alive(pid), "it has ended")
+
+
+def test_without_paths_the_one_that_we_started_is_meant_whoever_else_has_its_name(job, member, bare):
+    info, start_another = bare
+    assert job.do("operate_process", START, info)[1]["error_code"] == 0
+    first, other = member.wait_pid(), start_another()
+    assert job.do("operate_process", QUERY, info)[1]["content"]["process"][0]["instance"][0]["pid"] == first
+    os.kill(first, signal.SIGKILL)
+    second = member.wait_pid(2)  # it is started again: the other one is not taken for it
+    assert job.do("operate_process", QUERY, info)[1]["content"]["process"][0]["instance"][0]["pid"] == second
+    assert job.do("operate_process", RESTART, info)[1]["error_code"] == 0
+    third = member.wait_pid(3)
+    assert job.do("operate_process", KILL, info)[1]["error_code"] == 0
+    assert not is_alive(third) and is_alive(other)
 
 
 def test_scripts_of_fixed_names_are_run(job, member):

@@ -14,7 +14,7 @@ from crowd import KINDS, Member
 from holdfast import wait_until
 from installation import Agent, Installation, is_alive
 
-START, STOP, KILL = 0, 1, 9
+START, STOP, UNHOST, KILL = 0, 1, 4, 9
 WITHOUT = ["", "pidfd", "pidfd_info", "cgroup", "cgroup_kill", "children_file", "inotify",
            "pidfd cgroup children_file inotify"]
 
@@ -102,6 +102,51 @@ def test_supervision_is_the_same_without_each_facility(holdfast, tmp_path):
             agent.program.stop()
 
 
+def groups(agent):
+    """The groups of its processes that are there, in all hierarchies."""
+    name = agent.folder.parent.name
+    return sorted(path for path, _, _ in os.walk("/sys/fs/cgroup")
+                  if "/holdfast-" in path and name in path and os.path.basename(path).startswith("crowd"))
+
+
+@pytest.mark.parametrize("cgroups", ["all", "when_needed"])
+def test_no_empty_group_is_left(holdfast, tmp_path, cgroups):
+    """Whatever ends a process, and however late the last of its group goes."""
+    home = Installation(holdfast, tmp_path)
+    agent = home.add_agent(**env_of("", cgroups))
+    if lacks(agent, "cgroup"):
+        pytest.skip("no cgroup can be made here: " + lacks(agent, "cgroup")[0]["reason"])
+    late = f"sh -c 'sleep 15' & exec {KINDS['foreground']}"
+    members = [Member(tmp_path / "stopped"), Member(tmp_path / "late", late), Member(tmp_path / "unhosted"),
+               Member(tmp_path / "orphan"), Member(tmp_path / "failed", "exit 3"), Member(tmp_path / "unbegun")]
+    for m in members:
+        m.extra = {"caps": {"processes": 100}} if cgroups == "when_needed" else {}
+    try:
+        for m in members[:4]:
+            result = home.do(m.request(agent.ip, START))
+            if "not possible on this host" in result["error_msg"]:
+                pytest.skip(result["error_msg"])
+            assert result["error_code"] == 0, result
+        assert len(groups(agent)) >= 4
+        assert home.do(members[4].request(agent.ip, START))["error_code"] != 0
+        gone = members[5].request(agent.ip, START)
+        gone["spec"]["identity"]["setup_path"] = str(tmp_path / "not-there")
+        assert home.do(gone)["error_code"] != 0
+        for m, op in zip(members, (STOP, STOP, UNHOST)):
+            assert home.do(m.request(agent.ip, op))["error_code"] == 0
+        os.kill(members[2].begun()[-1], signal.SIGKILL)
+        agent.kill()
+        os.kill(members[3].begun()[-1], signal.SIGKILL)  # while there is no agent
+        agent.start(**env_of("", cgroups))
+        agent.wait_online()
+        members[3].wait_pid(2)
+        assert home.do(members[3].request(agent.ip, STOP))["error_code"] == 0
+        wait_until(lambda: not groups(agent), "all groups are gone", 60)
+    finally:
+        for m in members:
+            m.end()
+
+
 def test_in_its_cgroup_nobody_outlives_a_kill(holdfast, tmp_path):
     """One that has left its parent and its session is found by the cgroup alone."""
     home = Installation(holdfast, tmp_path)
@@ -126,12 +171,13 @@ def test_in_its_cgroup_nobody_outlives_a_kill(holdfast, tmp_path):
             m.end()
 
 
+@pytest.mark.quick
 def test_a_spec_has_its_limits_its_nice_and_its_file(holdfast, tmp_path):
     home = Installation(holdfast, tmp_path)
     agent = home.add_agent()
     file = tmp_path / "env"
     m = Member(tmp_path / "m", "ulimit -n > n; nice > nice; echo $ONE $TWO > env; exec ./proc-test {}")
-    m.extra = {"env_file": str(file), "environment": {"TWO": "of the spec"}, "nice": 5, "rlimits": {"nofile": 99}}
+    m.extra = {"env_file": str(file), "environment": {"TWO": "of the spec"}, "nice": 7, "rlimits": {"nofile": 99}}
     m.control = {"stop_cmd": "nice > nice-of-stop; echo $ONE > env-of-stop; kill $(cat pid)"}
     request = m.request(agent.ip, START)
     try:
@@ -139,9 +185,9 @@ def test_a_spec_has_its_limits_its_nice_and_its_file(holdfast, tmp_path):
         file.chmod(0o600)
         assert home.do(request)["error_code"] == 0
         assert [(m.folder / name).read_text(encoding="ascii") for name in ("n", "nice", "env")] == \
-            ["99\n", "5\n", "of the file of the spec\n"]
+            ["99\n", "7\n", "of the file of the spec\n"]
         assert home.do(m.request(agent.ip, STOP))["error_code"] == 0
-        assert (m.folder / "nice-of-stop").read_text(encoding="ascii") == "0\n"
+        assert (m.folder / "nice-of-stop").read_text(encoding="ascii") == f"{os.nice(0)}\n"  # as the agent's own
         assert (m.folder / "env-of-stop").read_text(encoding="ascii") == "of the file\n"
         file.write_text("ONE=1\nsecret\n", encoding="ascii")
         result = home.do(request)

@@ -52,7 +52,7 @@ def test_a_network_error_means_not_yet():
 @pytest.mark.parametrize("line", [
     "==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x1",
     "==1==ERROR: LeakSanitizer: detected memory leaks",
-    "src/base/buf.c:3:4: runtime error: signed integer overflow",
+    "src/base/mem/buf.c:3:4: runtime error: signed integer overflow",
 ])
 def test_a_sanitizer_report_is_wrong_even_if_the_program_ends_well(script, line):
     programs = Holdfast()

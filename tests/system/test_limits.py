@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What a process may use: one that takes too much, with its children, is stopped and comes
-back.  Spikes, and the rest of the rules, are in tests/unit/agent/test_core_limit.c."""
+back.  Spikes, and the rest of the rules, are in tests/unit/agent/supervise/test_core_limit.c."""
 import os
 import pathlib
 import tempfile
@@ -102,7 +102,7 @@ def test_what_uses_too_much_is_stopped_and_comes_back(world):
         return view if view.get("cpu", 0) > 1 and view.get("mem_bytes", 0) > 0 else None
     view = wait_until(told, "what it uses is told", 60)
     assert 0 < view["mem"] < 100 and view["cpu"] <= 101
-    assert "% of the processors, " in world.why("free")
+    assert "% of the CPU, " in world.why("free")
     assert not world.events(EXCEED, "free")
     for name in ("hot", "big", "free"):
         assert world.home.do(world.request(name, 9))["error_code"] in (0, 829)

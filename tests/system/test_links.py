@@ -8,9 +8,8 @@ CONNECTED, DOWN = "an agent is connected", "no server; hosted processes are kept
 
 
 @pytest.fixture(name="home")
-def fixture_home(request, holdfast, tmp_path, monkeypatch):
+def fixture_home(holdfast, tmp_path, monkeypatch):
     monkeypatch.setenv("HOLDFAST_SERVER_LINK_PING_SECONDS", "1")
-    monkeypatch.setenv("HOLDFAST_SERVER_LINK_THREADS", str(getattr(request, "param", 0)))
     return Installation(holdfast, tmp_path)
 
 
@@ -55,7 +54,6 @@ def test_a_dead_peer_is_found_on_both_sides(home, relay):
     assert len(home.server.logs(text="an agent is silent and taken for gone")) == 1
 
 
-@pytest.mark.parametrize("home", [2], ids=["2 threads"], indirect=True)
 def test_sessions_of_tls_outlive_the_server(home):
     agents = [home.add_agent(f"127.0.0.{i + 1}") for i in range(3)]
     assert handshakes(home) == ["full"] * 3

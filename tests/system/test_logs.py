@@ -6,9 +6,12 @@ import os
 import pty
 import shutil
 import signal
+import tempfile
+import time
 
 import pytest
 
+from crowd import program_pids
 from holdfast import bin_dir, wait_until
 from installation import Installation, end_all
 
@@ -70,6 +73,7 @@ def house(holdfast, tmp_path, monkeypatch):
 RUN = "exec ./proc-test --life-ms 120000 > /dev/null"
 
 
+@pytest.mark.quick
 def test_the_last_lines_of_a_process(house):
     house.start("web", f"seq 1 300; {RUN}")
     assert house.logs("web") == "".join(f"{i}\n" for i in range(201, 301))
@@ -90,12 +94,13 @@ def test_what_a_command_said_that_failed(house):
     assert house.logs("web") == "on\n"
     assert house.logs("web", "--command", "stop") == "I will not\n"
     assert house.logs("web", "--command", "reload") == "read again\n"
-    p = house.cli("logs", "ns/web", "--command", "kill", code=3)
+    p = house.cli("logs", "ns/web", "--command", "kill", code=1)
     assert "no output of that command of it is kept on this host" in p.err
 
 
+@pytest.mark.quick
 def test_what_is_wrong_is_said(house):
-    assert "no host has such a process" in house.cli("logs", "ns/none", code=3).err
+    assert "no host has such a process" in house.cli("logs", "ns/none", code=1).err
     assert "--command ls: must be stop, reload, kill, version or health" in house.cli("logs", "ns/none", "--command", "ls", code=2).err
     assert "NAMESPACE/NAME" in house.cli("logs", "none", code=2).err
     assert "--follow and --json" in house.cli("logs", "ns/none", "-f", "--json", code=2).err
@@ -107,7 +112,7 @@ def test_where_several_hosts_have_it_one_must_be_named(house):
     other = house.home.add_agent(ip="127.0.0.2")
     house.start("web", f"echo here; {RUN}")
     house.start("web", f"echo there; {RUN}", host="127.0.0.2")
-    p = house.cli("logs", "ns/web", code=3)
+    p = house.cli("logs", "ns/web", code=2)
     assert "host: required (--host), for 2 hosts have ns/web" in p.err
     assert house.agent.id in p.err and other.id in p.err
     assert house.logs("web", "--host", "127.0.0.1") == "here\n"
@@ -118,7 +123,7 @@ def test_a_host_that_is_away_is_named_at_once(house):
     house.start("web", f"echo on; {RUN}")
     house.agent.kill()
     wait_until(lambda: not house.home.online("127.0.0.1"), "the server knows that the agent is gone")
-    p = house.cli("logs", "ns/web", code=3)
+    p = house.cli("logs", "ns/web", code=1)
     assert house.agent.id in p.err and "OFFLINE" in p.err
     house.agent.start()
     house.agent.wait_online()
@@ -174,6 +179,122 @@ def test_a_flood_stays_bounded(house):
     assert house.home.online("127.0.0.1")
 
 
+class Flood:
+    """Processes that write as fast as they can, and the space that their output takes."""
+
+    def __init__(self, house, n, start="exec ./proc-test", program=shutil.which("yes")):
+        self.house, self.names = house, [f"flood-{i}" for i in range(n)]
+        self.start, self.program = start, program
+        self.largest = dict.fromkeys(self.names, 0)
+
+    def __enter__(self):
+        for name in self.names:
+            spec = self.house.write_spec(name, self.house.folder / name, self.start)
+            shutil.copy(self.program, self.house.folder / name / "proc-test")
+            self.house.cli("start", "ns/" + name, "--host", "127.0.0.1", "--spec", str(spec), "--no-wait")
+        return self
+
+    def __exit__(self, *why):
+        """They must not outlive the agent: nothing would bound their output."""
+        self.house.agent.kill()
+        for name in self.names:
+            end_all(program_pids(self.house.folder / name / "proc-test"))
+            for path in self.files(name):
+                path.unlink(missing_ok=True)
+
+    def files(self, name):
+        path = self.house.output_file(name)
+        return [path.with_name(path.name + end) for end in ("", ".1", ".2")]
+
+    def space(self, name):
+        """What its files take at one moment: a look that takes longer would count what is trimmed
+        meanwhile twice, in the file and in the one that it is moved to."""
+        while True:
+            total, began = 0, time.monotonic()
+            for path in self.files(name):
+                try:
+                    total += path.stat().st_blocks * 512
+                except FileNotFoundError:
+                    pass
+            if time.monotonic() - began < 0.002:
+                return total
+
+    def measure(self):
+        """Looks at the allocated space of each one's files: the largest so far."""
+        for name in self.names:
+            self.largest[name] = max(self.largest[name], self.space(name))
+        return max(self.largest.values())
+
+    def assert_bounded(self, seconds, max_bytes):
+        end, started = time.monotonic() + seconds, set()
+        while time.monotonic() < end or len(started) < len(self.names):
+            assert self.measure() <= 3 * max_bytes + (64 << 20), self.largest
+            time.sleep(0.1)  # the promise is one of every such moment
+            started = {name for name in self.names if self.files(name)[0].exists()}
+
+    def position(self, name):
+        return self.house.home.v1("GET", f"/v1/logs?namespace=ns&name={name}&lines=1")["next"]
+
+
+@pytest.mark.parametrize("n", [1, 4])
+@pytest.mark.parametrize("max_bytes", [MAX_BYTES, 20 << 20])
+@pytest.mark.parametrize("seconds", [5, pytest.param(60, marks=pytest.mark.long)])
+def test_what_floods_never_takes_more_space_than_promised(holdfast, tmp_path, monkeypatch, n, max_bytes, seconds):
+    monkeypatch.setenv("HOLDFAST_AGENT_OUTPUT_MAX_BYTES", str(max_bytes))
+    with Flood(House(holdfast, tmp_path), n) as flood:
+        flood.assert_bounded(seconds, max_bytes)
+        at = wait_until(lambda: flood.position("flood-0"), "its position is known")
+        print(f"{n} with a bound of {max_bytes}: {flood.largest}, {at} bytes by the first")
+        assert at > 1000 * MAX_BYTES
+        wait_until(lambda: flood.position("flood-0") > at, "positions go on")
+        assert flood.house.logs("flood-0", "--lines", "0").endswith("y\ny\n")
+        for name in flood.names:
+            flood.house.cli("stop", "ns/" + name)
+        assert flood.measure() <= 3 * max_bytes + (64 << 20), flood.largest
+
+
+def has_lease(path):
+    inode = path.stat().st_ino
+    with open("/proc/locks", encoding="ascii") as locks:
+        return any(" LEASE " in line and line.split()[5].endswith(f":{inode}") for line in locks)
+
+
+@pytest.mark.parametrize("has_restarted", [False, True])
+@pytest.mark.parametrize("seconds", [5, pytest.param(60, marks=pytest.mark.long)])
+def test_a_lease_on_its_output_does_not_let_a_flood_grow(holdfast, tmp_path, monkeypatch, has_restarted, seconds):
+    monkeypatch.setenv("HOLDFAST_AGENT_OUTPUT_MAX_BYTES", str(20 << 20))
+    house, go = House(holdfast, tmp_path), tmp_path / "go"
+    victim = bin_dir().parents[1] / "tests/victim"
+    with Flood(house, 1, f"exec ./proc-test --flood --lease {go} --life-ms 120000", victim) as flood:
+        path = flood.files("flood-0")[0]
+        wait_until(lambda: program_pids(house.folder / "flood-0" / "proc-test"), "it runs")
+        if has_restarted:
+            house.agent.kill()
+            wait_until(lambda: has_lease(path), "it has a lease while there is no agent")
+            house.agent.start()
+            house.agent.wait_online()
+        go.touch()
+        flood.assert_bounded(seconds, 20 << 20)
+        print(f"restarted: {has_restarted}: {flood.largest}, {flood.position('flood-0')} bytes")
+        assert flood.position("flood-0") > 200 << 20
+
+
+def test_of_a_flood_the_newest_part_is_kept_with_a_line_for_the_rest(holdfast, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOLDFAST_AGENT_OUTPUT_MAX_BYTES", str(256 << 20))  # so that copying can not keep up
+    with Flood(House(holdfast, tmp_path), 1) as flood:
+        old = flood.files("flood-0")[1]
+        wait_until(old.exists, "some of it was dropped", 60)
+        flood.house.cli("stop", "ns/flood-0")
+        with open(old, encoding="ascii") as f:
+            head, line, first = f.readline(), f.readline(), f.readline().strip()
+        assert head.startswith("[what was said before byte "), head
+        assert line.endswith("written faster than they can be kept]\n") and int(line[1:].split()[0]) > 0, line
+        assert first in ("y", "")
+        view = flood.house.home.v1("GET", "/v1/logs?namespace=ns&name=flood-0&at=0")
+        assert view["has_gap"] and view["output"].endswith("y\n"), view
+        assert view["gap_bytes"] > 0 and "missing" not in view["output"]
+
+
 def test_escape_sequences_do_nothing_to_a_terminal(house):
     house.start("web", f"printf 'a\\033]0;owned\\007b\\t\\302\\2332Jc\\r\\n\\377d'; {RUN}")
     raw = house.cli("logs", "ns/web").out_path.read_bytes().decode()
@@ -206,6 +327,33 @@ def test_a_file_swapped_for_a_link_is_refused(house):
     p = house.cli("logs", "ns/web", code=3)
     assert p.out == "" and "root:" not in p.err
     assert "on\n" == path.with_name("away").read_text(encoding="utf-8")
+
+
+@pytest.fixture(name="open_folder")
+def folder_for_all():
+    # Not tmp_path: other users can not enter that while other tests begin.
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        yield folder
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can start processes of others")
+def test_output_is_not_passed_on_when_the_user_changes(house, open_folder):
+    house.start("web", f"echo secret of root; {RUN}")
+    house.cli("stop", "ns/web")
+    spec = json.loads((house.folder / "web.json").read_text(encoding="utf-8"))
+    shutil.copy(bin_dir().parents[1] / "tests/victim", open_folder + "/proc-test")
+    spec["identity"].update(user="nobody", setup_path=str(open_folder))
+    spec["control"]["start_cmd"] = f"echo of nobody; {RUN}"
+    (house.folder / "web.json").write_text(json.dumps(spec), encoding="utf-8")
+    house.cli("start", "ns/web", "--host", "127.0.0.1", "--spec", str(house.folder / "web.json"))
+    house.pids += [row["process"]["pid"] for row in house.home.processes(name="web")]
+    path = house.output_file("web")
+    assert path.owner() == "nobody" and "secret" not in path.read_text(encoding="utf-8")
+    old = path.with_name(path.name + ".1")
+    assert old.owner() == "root" and old.stat().st_mode & 0o777 == 0o600
+    assert house.logs("web", "--lines", "1") == "of nobody\n"
+    assert house.logs("web").startswith("secret of root\nof nobody\n")  # for whoever may read all of it
 
 
 def test_last_words_are_part_of_why(house):

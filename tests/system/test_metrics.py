@@ -129,6 +129,7 @@ def check_sound(scrapes):
             assert after.values[key] >= v, key
 
 
+@pytest.mark.quick
 def test_what_was_done_is_counted_while_it_is_scraped(world):
     world.agent = world.add_agent()
     scrapes, failures = [world.scrape()], []

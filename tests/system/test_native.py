@@ -2,9 +2,13 @@
 """Holdfast's own API with real programs: tasks that are cancelled, requests that come twice."""
 import base64
 import json
+import os
+import re
+import signal
 
 import pytest
 
+from daemon import START
 from holdfast import wait_until
 from one_host import OneHost
 
@@ -46,6 +50,7 @@ def world(holdfast, tmp_path):
     w.daemon.end()
 
 
+@pytest.mark.quick
 def test_what_waits_is_cancelled_and_what_runs_goes_on(world):
     assert world.home.do(world.daemon.request(world.agent.ip, 0, start_check_secs=1))["error_code"] == 0
     first = world.home.v1("POST", "/v1/operations", world.reload_by("./hold.sh"))["task_id"]
@@ -69,7 +74,7 @@ def test_what_waits_is_cancelled_and_what_runs_goes_on(world):
     states = {line.split()[0]: line for line in world.cli("task", "list").out.splitlines()}
     assert "  cancelled  " in states[second] and "  done  " in states[first], "as it became of them"
     said = world.cli("task", first).out
-    assert "it was to be cancelled 20" in said and "0 of 1 ended by that" in said
+    assert "cancelled 20" in said and "0 of 1 ended by that" in said
     assert f" by {world.home.code}" in said
 
 
@@ -113,14 +118,114 @@ def test_a_command_says_what_it_is_for_and_stops_if_that_is_not_so(world):
     p = world.cli("restart", "gse/proc-test", "--dry-run")
     assert p.code == 0 and "nothing was done" in p.out and world.agent.ip in p.out, p.out + p.err
     p = world.cli("stop", "gse/proc-test", "--expect", "2")
-    assert p.code == 3 and "it is for 1 targets, and 2 were expected" in p.err, p.out + p.err
+    assert p.code == 1 and "it is for 1 targets, and 2 were expected" in p.err, p.out + p.err
     assert world.cli("start", "gse/proc-test").code == 1, "it runs already"
     p = world.cli("start", "gse/proc-test", "--idempotent", "--expect", "1", "--json")
     item = json.loads(p.out)["items"][0]
     assert p.code == 0 and item["code"] == 0 and item["changed"] is False
     assert world.daemon.starts() == 1
     out = world.cli("why", "gse/proc-test").out
-    assert "last asked" in out and "start" in out
+    assert "operations" in out and "start" in out
+
+
+def test_status_ps_and_why_agree_as_soon_as_an_agent_is_lost(world):
+    assert world.home.do(world.daemon.request(world.agent.ip, 0, start_check_secs=1))["error_code"] == 0
+    wait_until(lambda: world.home.processes(name="proc-test"), "the process is known")
+    world.agent.kill()
+    wait_until(lambda: world.home.v1("GET", "/v1/status")["online"] == 0, "the server has noticed")
+    assert world.home.v1("GET", "/v1/status")["running"] == 0
+    process = world.home.processes(name="proc-test")[0]
+    assert process["online"] is False and process["unknown_since_s"] > 0
+    assert "unknown" in world.cli("ps", "gse/proc-test").out and "running" not in world.cli("ps", "--state", "running").out
+    assert world.cli("why", "gse/proc-test").code == 1
+
+
+def spec_file(world, tmp_path, start_cmd):
+    spec = world.daemon.request(world.agent.ip, 0, start_check_secs=1)["spec"]
+    spec["control"]["start_cmd"] = start_cmd
+    path = tmp_path / "spec.json"
+    path.write_text(json.dumps(spec), encoding="utf-8")
+    return path
+
+
+def test_a_start_of_one_that_runs_stores_a_new_spec_for_its_next_start(world, tmp_path):
+    assert world.home.do(world.daemon.request(world.agent.ip, 0, start_check_secs=1))["error_code"] == 0
+    pid = world.daemon.pids()
+    world.daemon.script("second.sh", "touch second; exec ./start.sh")
+    p = world.cli("start", "gse/proc-test", "--spec", spec_file(world, tmp_path, "./second.sh"), "--idempotent")
+    assert p.code == 0 and "the new spec is stored and used at its next start" in p.out, p.out + p.err
+    assert world.daemon.pids() == pid and world.daemon.starts() == 1
+    previous = "it runs with its previous spec until its next start"
+    wait_until(lambda: previous in world.cli("why", "gse/proc-test").out, "why says so")
+    p = world.cli("start", "gse/proc-test", "--idempotent")
+    assert p.code == 0 and "the new spec" not in p.out, "there is no other spec than the stored one"
+    os.kill(pid[0], signal.SIGKILL)
+    wait_until((world.daemon.folder / "second").exists, "it is started again, with the new spec")
+    wait_until(lambda: previous not in world.cli("why", "gse/proc-test").out, "why does not say so any more")
+
+
+@pytest.mark.parametrize("options", [["--idempotent"], []])
+@pytest.mark.parametrize("spec", ["known", "new"])
+def test_a_start_of_one_that_runs_and_is_not_hosted_hosts_it(world, tmp_path, spec, options):
+    assert world.home.do(world.daemon.request(world.agent.ip, 0, start_check_secs=1))["error_code"] == 0
+    assert world.cli("unhost", "gse/proc-test").code == 0
+    pid = world.daemon.pids()
+    given = ["--spec", spec_file(world, tmp_path, "sh ./start.sh")] if spec == "new" else []
+    assert world.home.do(world.daemon.request(world.agent.ip, 0))["error_code"] == 828
+    assert not world.home.processes(name="proc-test")[0]["process"]["hosted"], "BlueKing's call changes nothing"
+    p = world.cli("start", "gse/proc-test", *options, *given)
+    assert p.code == 0 and "it is hosted from now on" in p.out, p.out + p.err
+    assert ("the new spec is stored" in p.out) == (spec == "new")
+    wait_until(lambda: world.home.processes(name="proc-test")[0]["process"]["hosted"], "it is hosted")
+    assert world.home.processes(name="proc-test")[0]["process"]["wanted"] == 1
+    assert world.daemon.pids() == pid and world.daemon.starts() == 1
+    os.kill(pid[0], signal.SIGKILL)
+    wait_until(lambda: world.daemon.starts() == 2, "it is kept alive")
+
+
+def test_a_stop_of_one_that_waits_for_its_next_try_succeeds(world):
+    for stops in (lambda: world.cli("stop", "gse/proc-test").code == 0,
+                  lambda: world.home.do(world.daemon.request(world.agent.ip, 1))["error_code"] == 829):
+        world.daemon.script("start.sh", START["daemon"].format(""))
+        assert world.home.do(world.daemon.request(world.agent.ip, 0, start_check_secs=1))["error_code"] == 0
+        world.daemon.script("start.sh", "exit 1")
+        os.kill(world.daemon.pids()[0], signal.SIGKILL)
+        wait_until(lambda: world.home.processes(name="proc-test")[0]["process"]["cause"].get("failed_s"), "a try fails")
+        assert stops()
+        wait_until(lambda: not world.home.processes(name="proc-test")[0]["process"]["hosted"], "it is hosted no more")
+        p = world.cli("status")
+        assert p.code == 0, "it is stopped, as wanted: " + p.out
+    assert world.cli("stop", "gse/proc-test").code == 1, "there was nothing to stop"
+
+
+def test_one_that_is_stopped_as_wanted_is_no_problem_though_its_last_start_failed(world):
+    assert world.home.do(world.daemon.request(world.agent.ip, 0, start_check_secs=1))["error_code"] == 0
+    assert world.home.do(world.daemon.request(world.agent.ip, 1))["error_code"] == 0
+    world.daemon.script("start.sh", "exit 3")
+    assert world.cli("start", "gse/proc-test").code == 1
+    wait_until(lambda: "start failed" in world.cli("why", "gse/proc-test").out, "the failure is known")
+    p = world.cli("status")
+    assert p.code == 0 and "gse/proc-test" not in p.out, p.out
+    explained = world.home.v1("GET", "/v1/explain?namespace=gse&name=proc-test")
+    assert not explained["processes"][0]["is_trouble"], explained
+
+
+def test_what_is_wanted_during_a_start_is_that_it_runs(world):
+    for op in (0, 1):
+        assert world.home.do(world.daemon.request(world.agent.ip, op, start_check_secs=1))["error_code"] == 0
+    world.daemon.script("start.sh", "./hold.sh\n" + START["daemon"].format(""))
+    request = world.daemon.request(world.agent.ip, 0, start_check_secs=1)
+    task = world.home.operate(request)
+    wait_until((world.daemon.folder / "held").exists, "the start runs")
+
+    def row():
+        return [line.split() for line in world.cli("ps").out.splitlines() if "gse/proc-test" in line]
+    wait_until(lambda: row() and row()[0][2:4] == ["running", "stopped"], "wanted running, and not running yet")
+    why = world.cli("why", "gse/proc-test").out
+    assert re.search(r"  wanted +running", why), why  # as ps says
+    (world.daemon.folder / "go").touch()
+    assert next(iter(world.home.result(task).values()))["error_code"] == 0
+    wait_until(lambda: row()[0][2:4] == ["running", "running"], "it runs")
 
 
 def test_the_api_describes_itself_to_everybody(world):

@@ -98,8 +98,9 @@ def test_tokens_and_what_was_done_are_listed(world):
     assert "revoked" in world.cli("token", "revoke", made["id"])
     assert "revoked" in world.cli("token", "revoke", made["id"])
     assert re.search(rf"^{made['id']}  revoked", world.cli("token", "list"), re.M)
-    assert "there is none" in world.cli("token", "revoke", "0123456789ab", code=3)
+    assert "there is none" in world.cli("token", "revoke", "0123456789ab", code=1)
+    assert "must be the 12 digits" in world.cli("token", "revoke", "999", code=1)
     assert world.operate(START)["error_code"] == 0
     said = world.cli("audit")
     assert "NOT_FOUND  id=0123456789ab; token 0123456789ab: there is none" in said
-    assert f"done       start {NAME}; 1 host: {world.agent.ip}; " in said
+    assert f"accepted   start {NAME}; 1 host: {world.agent.ip}; " in said

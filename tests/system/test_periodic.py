@@ -47,6 +47,18 @@ def runs_of(world, fits, what):
     return wait_until(asked, what, timeout=60)
 
 
+def test_one_that_waits_for_its_next_run_is_scheduled_and_listed_as_such(world):
+    world.daemon.script("start.sh", "echo x >> ran")
+    world.do(3, cycle_time=3600)
+    wait_until(lambda: "scheduled" in world.cli("ps").out, "it is shown as scheduled")
+    for state, is_listed in (("scheduled", True), ("stopped", False), ("running", False)):
+        p = world.cli("ps", "--state", state)
+        assert p.code == 0 and ("gse/proc-test" in p.out) == is_listed, (state, p.out + p.err)
+        listed = world.home.v1("GET", f"/v1/processes?status={state}")["processes"]
+        assert (len(listed) == 1) == is_listed
+
+
+@pytest.mark.quick
 def test_it_runs_by_its_cycle_and_its_runs_are_told(world):
     world.daemon.script("start.sh", "echo x >> ran\necho copied 3 files")
     world.do(3)

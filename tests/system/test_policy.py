@@ -29,6 +29,7 @@ def do(home, member, op, **policy):
     return result["error_code"], result["error_msg"]
 
 
+@pytest.mark.quick
 def test_what_it_forbids_is_refused_and_nothing_runs(home, tmp_path):
     inside, outside = folder(tmp_path, "in"), folder(tmp_path, "out")
     agent = Configured(home, tmp_path)

@@ -81,6 +81,7 @@ class Listed:
         wait_until(lambda: self.hosted() == expected, f"{expected} are hosted", 60)
 
 
+@pytest.mark.quick
 def test_a_record_is_there_if_and_only_if_it_is_hosted(home, member):
     listed, m = Listed(home), member("web_1")
     wait_until(lambda: listed.path.exists() and listed.rows() == [], "an empty list is there")

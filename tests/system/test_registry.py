@@ -70,6 +70,7 @@ def one_world(holdfast, tmp_path):
     daemon.end()
 
 
+@pytest.mark.quick
 def test_registered_started_updated_and_unregistered(world):
     home, agent = world.home, world.agent
     assert world.operate(START)["error_code"] == 801

@@ -58,6 +58,7 @@ def configured(home, tmp_path):
     return Configured(home, tmp_path)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("settings, says", [
     ({"log": {"level": "loud"}}, "log.level"),
     ({"servers": []}, "servers: none is named"),

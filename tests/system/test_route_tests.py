@@ -30,8 +30,8 @@ NAMES = {"one": "one_proc", "gse's": "two", "job's": "two", "get": "/v1/hosts", 
 
 
 def run(folder, tests):
-    (folder / "src/api").mkdir(parents=True)
-    (folder / "src/api/routes.c").write_text(ROUTES, encoding="utf-8")
+    (folder / "src/api/pipeline").mkdir(parents=True)
+    (folder / "src/api/pipeline/routes.c").write_text(ROUTES, encoding="utf-8")
     for i, text in enumerate(tests):
         path = folder / f"tests/unit/api/test_{i}.c"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def test_every_row_is_listed_with_its_tests(tmp_path):
 @pytest.mark.parametrize("missing", TESTS)
 def test_a_row_that_no_test_names_is_an_error(tmp_path, missing):
     status, _, err = run(tmp_path, [text for name, text in TESTS.items() if name != missing])
-    assert status == 1 and err == f"src/api/routes.c: {NAMES[missing]}: no test names it; write one for what it is for\n"
+    assert status == 1 and err == f"src/api/pipeline/routes.c: {NAMES[missing]}: no test names it; write one for what it is for\n"
 
 
 def test_a_helper_counts_for_those_who_use_it(tmp_path):

@@ -30,6 +30,7 @@ def spec_of(daemon):
             "control": {"start_cmd": "./start.sh"}}
 
 
+@pytest.mark.quick
 def test_an_agent_tells_of_its_host_and_is_missed_when_it_is_gone(home, daemon):
     agent = home.add_agent()
     info = home.gateway("list_agent_info", {"agent_id_list": [agent.id, "nobody"]}, path=CLUSTER)["data"]

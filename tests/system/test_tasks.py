@@ -120,6 +120,7 @@ def test_both_killed_in_the_middle(home, daemon, order):
     assert daemon.starts() == 1 and len(daemon.pids()) == 1
 
 
+@pytest.mark.quick
 def test_the_same_request_joins_its_task_even_after_a_restart(home, daemon):
     agent = home.add_agent()
     start = daemon.request(agent.ip, 0, start_check_secs=8)
@@ -218,6 +219,7 @@ def test_a_clone_is_refused_and_told_of(home, daemon):
     agent.program.stop()  # now the other one is who it says it is
 
 
+@pytest.mark.quick
 def test_a_token_for_one_lets_one_of_two_in(home):
     token = home.token(cloud_id=0, biz_id=2, uses=1)
     agents = [Agent(home, f"127.0.0.{n}", token) for n in (1, 2)]

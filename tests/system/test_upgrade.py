@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Another program file takes the agent's place, in the same process: the processes do not
 notice, and nothing that was in work is lost."""
+import json
 import os
 import resource
 import shutil
@@ -104,6 +105,28 @@ def blocks(pid, number):
     return bool(mask(pid, "SigBlk:") & 1 << (number - 1))
 
 
+def test_a_local_call_that_waits_is_answered_by_the_new_program(home, tmp_path):
+    agent = add_agent(home)
+    m, line = gated(tmp_path, "slow", "kill $(cat pid)", KINDS["daemon"])
+    try:
+        assert only(home.result(home.operate(m.request(agent.ip, START))))["error_code"] == 0
+        request = m.request(agent.ip, STOP, op_timeout=300, stop_check_secs=30)
+        request["spec"]["control"]["stop_cmd"] = line
+        spec = tmp_path / "spec.json"
+        spec.write_text(json.dumps(request["spec"]), encoding="utf-8")
+        call = home.holdfast.start("holdfast", "--local", "stop", "crowd/slow", "--spec", str(spec),
+                                   env={"HOME": tmp_path, "HOLDFAST_LOCAL_SOCKET": agent.folder / "control.sock"})
+        wait_gate(m)
+        for _ in range(2):
+            agent.upgrade()
+            assert call.process.poll() is None, call.err
+        (m.folder / "go").touch()
+        assert call.wait() == 0, (call.out, call.err)
+        assert "crowd/slow" in call.out and not m.pids()
+    finally:
+        m.end()
+
+
 class Works:
     """A start and a stop whose commands wait."""
 
@@ -130,6 +153,7 @@ class Works:
         assert not is_alive(self.stopping.begun()[-1])
 
 
+@pytest.mark.quick
 @pytest.mark.alone
 def test_processes_and_operations_do_not_notice(home, tmp_path):
     agent = add_agent(home)

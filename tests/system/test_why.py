@@ -91,6 +91,23 @@ def test_of_one_that_came_back_the_last_exit_is_told(world):
     assert (cause["exit_signal"], cause["exit_pid"]) == (11, first)
 
 
+def test_of_one_that_is_restarted_again_and_again_it_is_told_how_often(world):
+    world.do(0)
+    pid = world.daemon.wait_pid()
+    for n in range(1, 6):
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda n=n: world.process()["restarts"] == n, f"it is restarted {n} times", timeout=60)
+        pid = world.daemon.wait_pid(but=pid)
+    p = world.wait_why("restarted 5 times in 10 minutes", "the rate is told")
+    assert p.code == 1 and "in 10 minutes, last after signal 9 (SIGKILL)" in p.out
+    assert "10 分钟内已自动重启 5 次" in world.why("--lang", "zh").out
+    assert "restarted 5 times in 10 minutes" in world.cli("ps").out
+    events = world.cli("events").out
+    assert events.count("proc-test was restarted 5 times in 10 minutes") == 1
+    assert events.count("has ended: killed by signal 9") == 5
+
+
+@pytest.mark.quick
 def test_of_one_that_was_given_up_it_is_told_why(world):
     world.do(0, start_retries=2)
     world.daemon.script("start.sh", "echo no license for today\nexit 7")
@@ -98,15 +115,15 @@ def test_of_one_that_was_given_up_it_is_told_why(world):
     p = world.wait_why("given up after", "it is given up")
     told = facts(p.out)
     assert p.code == 1
-    assert told["why"].startswith("given up after 2 tries, no longer hosted; ended ")
+    assert told["why"].startswith("given up after 7 tries, no longer hosted; ended ")
     assert "signal 9 (SIGKILL); start failed " in told["why"] and told["why"].endswith("(65535)")
-    assert told["hosted"] == "no, given up" and told["wanted"] == "running" and told["tries"] == "2 of 2"
+    assert told["hosted"] == "no, given up" and told["wanted"] == "running" and told["tries"] == "7 of 7"
     assert told["last failure"].startswith("start, 20") and "65535 COMMAND" in told["last failure"]
     assert "no license for today" in told["last failure"] + told["last output"]
     zh = world.why("--lang", "zh").out
-    assert "自动拉起 2 次后放弃，已取消托管" in zh and "信号 9（SIGKILL）" in zh and "启动失败" in zh
+    assert "自动拉起 7 次后放弃，已取消托管" in zh and "信号 9（SIGKILL）" in zh and "启动失败" in zh
     status = world.cli("status").out
-    assert "1 not as wanted:" in status and "given up after 2 tries" in status
+    assert "1 not as wanted:" in status and "given up after 7 tries" in status
 
 
 def test_of_a_start_that_met_another_process_it_is_told_what_was_found(world):
@@ -202,6 +219,7 @@ def test_what_is_known_of_a_host_that_is_away_outlives_the_server(world):
     assert status.code == 1 and ": 127.0.0.1" in status.out, status.out
 
 
+@pytest.mark.quick
 def test_json_is_what_the_api_says(world):
     world.do(0)
     world.wait_why("running for", "it runs")
@@ -218,7 +236,7 @@ def test_what_nobody_has_is_no_success(world):
         assert p.code == 1 and p.out == "" and "no such process" in p.err
     p = world.cli("why", "gse/other", "--json")
     assert p.code == 1 and json.loads(p.out)["processes"] == []
-    assert world.cli("why", "gse/other", "--host", "10.9.9.9").code == 3
+    assert world.cli("why", "gse/other", "--host", "10.9.9.9").code == 1
     for wrong in (["gse"], ["/x"], ["gse/"], []):
         p = world.cli("why", *wrong)
         assert p.code == 2 and "NAMESPACE/NAME" in p.err, wrong

@@ -13,7 +13,7 @@ from crowd import KINDS, Member
 from holdfast import wait_until
 from installation import Agent, Installation, is_alive
 
-START, STOP, QUERY = 0, 1, 2
+START, STOP, QUERY, UNHOST, KILL = 0, 1, 2, 4, 9
 ROOM = 4 << 20
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root can mount, and set limits of others")
@@ -46,20 +46,34 @@ def says(agent, *words):
     return [row for row in agent.program.logs() if all(w in str(row) for w in words)]
 
 
+def small_disk(holdfast, folder):
+    """An installation with an agent whose data folder is a file system of its own."""
+    home = Installation(holdfast, folder)
+    data = folder / "agent-127.0.0.1"
+    data.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={ROOM},mode=700", "none", data], check=True)
+    return home, data, Agent(home, "127.0.0.1", home.token(cloud_id=0, biz_id=2)).wait_online()
+
+
+def use_up_the_journal(home, agent, folder):
+    """Commands until what the agent has kept for them is full; the last one, and its task."""
+    for n in range(200):
+        late = Member(folder / f"late-{n}", KINDS["foreground"] + " #" + "x" * 16000)
+        task = home.operate(late.request("127.0.0.1", START))
+        wait_until(lambda t=task: code(home, t) != 115 or says(agent, "No space left", "journal"), "it is taken, or not")
+        if says(agent, "No space left", "journal") and not late.begun():
+            return late, task  # one that has begun was taken before
+    raise AssertionError("there is room for ever")
+
+
 @pytest.mark.alone
 @pytest.mark.parametrize("dies", [False, True])
 def test_on_a_full_disk_processes_are_kept_and_commands_wait(holdfast, tmp_path, dies):
-    home = Installation(holdfast, tmp_path)
-    data = tmp_path / "agent-127.0.0.1"
-    data.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={ROOM},mode=700", "none", data], check=True)
-    agent = Agent(home, "127.0.0.1", home.token(cloud_id=0, biz_id=2)).wait_online()
+    home, data, agent = small_disk(holdfast, tmp_path)
     fore, daemon = Member(tmp_path / "fore"), Member(tmp_path / "daemon", KINDS["daemon"])
-    late = Member(tmp_path / "late", KINDS["foreground"] + " #" + "x" * 16000)  # more than is left of a page
     pids = [start(home, fore), start(home, daemon)]
     filler = fill(data)
-    task = home.operate(late.request("127.0.0.1", START))
-    agent.program.wait_until(lambda: says(agent, "No space left"), "it says what is wrong")
+    late, task = use_up_the_journal(home, agent, tmp_path)
     assert code(home, task) in (115, 65535, 101) and late.begun() == []
     for m in (fore, daemon):
         m.kill()
@@ -82,6 +96,32 @@ def test_on_a_full_disk_processes_are_kept_and_commands_wait(holdfast, tmp_path,
         assert [len(m.begun()), m.doubles(), m.pids()] == [2, [], [m.begun()[-1]]]
         m.kill()  # and it is still looked after
         m.wait_pid(3)
+
+
+@pytest.mark.alone
+def test_stop_kill_and_unhost_work_on_a_full_disk_and_survive_a_restart(holdfast, tmp_path):
+    home, data, agent = small_disk(holdfast, tmp_path)
+    doomed, killed, left = [Member(tmp_path / name) for name in ("doomed", "killed", "left")]
+    pids = [start(home, m) for m in (doomed, killed, left)]
+    fill(data)
+    with pytest.raises(OSError):
+        (data / "one-more").write_bytes(b"x")
+    for op, member in ((STOP, doomed), (KILL, killed), (UNHOST, left)):
+        result = home.do(member.request("127.0.0.1", op))
+        assert result["error_code"] == 0, result
+    assert [is_alive(pid) for pid in pids] == [False, False, True]
+    agent.kill()
+    fill(data)  # whatever became free
+    agent.start()
+    agent.wait_online(60)
+    left.kill()  # it is not hosted any more, so it stays down
+    again = home.do(doomed.request("127.0.0.1", QUERY))
+    assert again["error_code"] == 0, again
+    wait_until(lambda: not left.pids(), "it is gone")
+    states = {row["process"]["name"]: row["process"] for row in home.processes()}
+    assert [states[m.name]["hosted"] for m in (doomed, killed, left)] == [False, False, False], states
+    assert [len(m.begun()) for m in (doomed, killed, left)] == [1, 1, 1]
+    assert home.do(doomed.request("127.0.0.1", START))["error_code"] == 0  # and the next start works, too
 
 
 def open_fds(pid):

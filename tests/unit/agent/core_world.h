@@ -14,9 +14,11 @@
 
 #include <cmocka.h>
 
-#include "agent/core_in.h"
-#include "base/buf.h"
-#include "base/mem.h"
+#include "agent/supervise/core_in.h"
+#include "base/mem/buf.h"
+#include "base/mem/mem.h"
+#include "tests/lib/readable.h"
+#include "tests/lib/wide_text.h"
 
 enum { WORLD_RECORDS = 8192, WORLD_EVENTS = 4096 };
 
@@ -33,7 +35,7 @@ static struct {
 
     struct {
         int64_t id, after, lost;
-        char text[64];
+        char text[64], chinese[128];
     } sent[WORLD_EVENTS]; /* events */
     size_t n_sent;
 
@@ -58,11 +60,13 @@ static inline uint64_t world_journal(void *arg, unsigned type, const struct shap
 static inline void world_take_event(const struct message_event *e)
 {
     assert_true(world.n_sent < WORLD_EVENTS);
+    assert_whole_text(e->text);
     world.sent[world.n_sent].id = e->id;
     world.sent[world.n_sent].after = e->after;
     world.sent[world.n_sent].lost =
-        strcmp(e->name, "agent_events_lost") ? 0 : strtoll(e->text, NULL, 10);
-    snprintf(world.sent[world.n_sent].text, sizeof(world.sent[0].text), "%s", e->text);
+        strcmp(e->name, "agent_events_lost") ? 0 : strtoll(english(e->text), NULL, 10);
+    readable(world.sent[world.n_sent].text, sizeof(world.sent[0].text), e->text, LANG_EN);
+    readable(world.sent[world.n_sent].chinese, sizeof(world.sent[0].chinese), e->text, LANG_ZH);
     world.n_sent++;
 }
 
@@ -129,7 +133,7 @@ static inline void world_signal(void *arg, struct core_ident ident, int number, 
     (void)with_children;
 }
 
-static const struct core_hands world_hands = {
+static const struct core_effects world_effects = {
     .journal = world_journal,
     .send = world_send,
     .run = world_run,
@@ -146,7 +150,7 @@ static inline void world_replay(void)
     struct err err;
 
     core_free(world.core);
-    world.core = core_new(&world_hands, NULL, world.now_ms, world.wall_ms);
+    world.core = core_new(&world_effects, NULL, world.now_ms, world.wall_ms);
     if (world.events_max)
         core_set_events_max(world.core, world.events_max);
     for (size_t i = 0, n = world.n_records; i < n; i++) {

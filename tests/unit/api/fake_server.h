@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fake_server.h - a fleet and tasks that do as they are told, linked instead of the real
- * ones: so that a test sees exactly what the API asks of them.
+/* fake_server.h - a scripted fleet and scripted tasks, linked instead of the real ones: a test sees
+ * exactly the calls of the API.
  *
  * Everything is in the header, because a unit test is one source file. */
 #ifndef TESTS_FAKE_SERVER_H
@@ -9,35 +9,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
 #include "model/code.h"
-#include "server/agents.h"
-#include "server/fleet.h"
-#include "server/fleet_registry.h"
-#include "server/fleet_spaces.h"
-#include "server/pushes.h"
-#include "server/task_coming.h"
-#include "server/task_counts.h"
-#include "server/tasks.h"
+#include "model/translate.h"
+#include "server/dispatch/task_coming.h"
+#include "server/dispatch/task_counts.h"
+#include "server/dispatch/tasks.h"
+#include "server/fleet/fleet.h"
+#include "server/fleet/fleet_registry.h"
+#include "server/fleet/fleet_spaces.h"
+#include "server/registry/pushes.h"
+#include "server/sessions/agents.h"
 
 enum { FAKE_HOSTS_MAX = 16, FAKE_TASK_WAITERS = 16 };
 
 struct fleet {
-    struct fleet_host hosts[FAKE_HOSTS_MAX]; /* in the order of their ids */
+    struct fleet_host hosts[FAKE_HOSTS_MAX]; /* sorted by id */
     size_t n;
     struct fleet_totals totals;
     char notes[FAKE_HOSTS_MAX][64];
-    struct buf registered; /* the last registering, a line a target */
-    struct err failure;    /* of it, if it has a code */
+    struct buf registered; /* the last registration, one line per target */
+    struct err failure;    /* of the registration, if it has a code */
 };
 
 struct tasks {
-    struct buf asked;      /* the last ask, a line a target */
-    size_t n_asks, n_last; /* how many came, and targets of the last */
+    struct buf asked;      /* the last request, one line per target */
+    size_t n_asks, n_last; /* number of requests; targets of the last */
     bool holds;            /* tasks_operate() answers later, by fake_tasks_accept() */
     task_accepted_fn *waiter;
     void *waiter_arg;
     struct err failure; /* of tasks_operate() and tasks_read(), if it has a code */
+    bool keeps_spec;    /* the spec and look of the first target */
+    struct proc_spec spec;
+    int64_t look;
+    struct arena arena;
     size_t n_cancels;
     struct task_info info;
     struct task_item items[8];
@@ -74,7 +79,7 @@ void fleet_del_host(struct fleet *f, const char *agent_id)
     }
 }
 
-/* Only what people say of a host that is there. */
+/* Only the settings of a known host. */
 void fleet_put_host(struct fleet *f, const struct host_row *row)
 {
     for (size_t i = 0; i < f->n; i++) {
@@ -207,7 +212,7 @@ const struct fleet_host *fleet_find_number(const struct fleet *f, int64_t host_i
     return NULL;
 }
 
-/* Every other one is there already, and the rest are taken. */
+/* Every other target is registered already, the rest succeed. */
 void fleet_register(struct fleet *f, struct registering *r, fleet_registered_fn *fn, void *arg)
 {
     buf_truncate(&f->registered, 0);
@@ -224,7 +229,7 @@ void fleet_register(struct fleet *f, struct registering *r, fleet_registered_fn 
     fn(arg, f->failure.code ? &f->failure : NULL);
 }
 
-/* Tests of pages bring a real fleet. */
+/* Tests of pages use a real fleet. */
 size_t fleet_page(const struct fleet *f, const struct fleet_page *ask, struct fleet_hit *hits,
                   size_t *ret_n)
 {
@@ -243,6 +248,7 @@ const struct fleet_totals *fleet_totals(const struct fleet *f)
 static inline void fake_note_target(struct tasks *t, const struct task_target *g)
 {
     struct buf key = { 0 };
+    struct arena a = { 0 };
 
     for (const char *p = g->key; *p; p++)
         buf_addc(&key, *p == '\n' ? '+' : *p);
@@ -250,8 +256,10 @@ static inline void fake_note_target(struct tasks *t, const struct task_target *g
                buf_text(&key), (long long)g->op, g->agent ? g->agent : "-", g->meta.space,
                g->meta.name, g->meta.labels.n,
                *g->spec->identity.user ? g->spec->identity.user : "-", (long long)g->code,
-               g->code ? " " : "", g->code ? g->text : "", g->hosted ? ", hosted" : "");
+               g->code ? " " : "", g->code ? translate(g->text, LANG_EN, &a) : "",
+               g->hosted ? ", hosted" : "");
     buf_free(&key);
+    arena_free(&a);
 }
 
 void tasks_operate(struct tasks *t, const struct task_ask *ask, task_accepted_fn *fn, void *arg)
@@ -263,10 +271,17 @@ void tasks_operate(struct tasks *t, const struct task_ask *ask, task_accepted_fn
     buf_truncate(&t->asked, 0);
     buf_printf(&t->asked, "app %s user %s form %lld%s%s%s\n", ask->app,
                *ask->user ? ask->user : "-", (long long)ask->form,
-               ask->idempotent ? " idempotent" : "", ask->request_key ? " key " : "",
-               ask->request_key ? ask->request_key : "");
+               ask->joins_only   ? " joins only"
+               : ask->idempotent ? " idempotent"
+                                 : "",
+               ask->request_key ? " key " : "", ask->request_key ? ask->request_key : "");
     for (size_t i = 0; i < ask->targets.n && i < 100; i++)
         fake_note_target(t, &targets[i]);
+    if (t->keeps_spec) {
+        arena_free(&t->arena);
+        proc_spec_copy(targets[0].spec, &t->arena, &t->spec);
+        t->look = targets[0].look;
+    }
     if (t->holds) {
         t->waiter = fn;
         t->waiter_arg = arg;
@@ -305,7 +320,7 @@ int64_t tasks_deadline_ms(const struct tasks *t, const char *id)
     return t->info.id && !strcmp(t->info.id, id) ? t->info.deadline_ms : 0;
 }
 
-/* Of the one task, if that has not ended. */
+/* Of the only task, if it is unfinished. */
 size_t tasks_coming(const struct tasks *t, const char *space, const char *name, struct arena *a,
                     const char ***ret)
 {
@@ -334,7 +349,7 @@ bool tasks_is_coming(const struct tasks *t, const char *agent, const char *space
     return is_coming;
 }
 
-/* ---- what metrics ask; nobody counts here */
+/* ---- for metrics; nothing is counted here */
 
 const struct task_counts *tasks_counts(struct tasks *t)
 {
@@ -350,7 +365,7 @@ const struct agents_counters *agents_counters(const struct agents *a)
     return NULL;
 }
 
-void agents_figures(const struct agents *a, struct figures_now *ret)
+void agents_stats(const struct agents *a, struct agent_stats_now *ret)
 {
     (void)a;
     memset(ret, 0, sizeof(*ret));

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* fleet_world.h - the API over a real fleet of four hosts, without tasks: for what is
+/* fleet_world.h - the API over a real fleet of four hosts, without tasks: for calls that are
  * answered from memory.
  *
  *     a1   0:10.0.0.1, business 1, connected
  *     a2   0:10.0.0.2, business 2, connected
- *     a3   2:10.0.0.3, business 1, gone for an hour
+ *     a3   2:10.0.0.3, business 1, offline for an hour
  *     a4   0:10.0.0.4, business 1, has joined and was never connected */
 #ifndef TESTS_API_FLEET_WORLD_H
 #define TESTS_API_FLEET_WORLD_H
 
 #include <jansson.h>
 
-#include "api/api_in.h"
-#include "world.h"
+#include "api/pipeline/api_state.h"
+#include "tests/unit/api/world.h"
 
 struct fleet_world {
     struct world w;
@@ -52,7 +52,7 @@ static inline void fleet_world_say(struct fleet *f, const char *agent, struct pr
     assert_int_equal(fleet_on_processes(f, agent, &m, &err), 0);
 }
 
-/* One that runs, is hosted and has been for a minute. */
+/* A process that runs and has been hosted for a minute. */
 static inline void fleet_world_put_proc(struct fleet *f, const char *agent, const char *space,
                                         const char *name)
 {
@@ -107,7 +107,7 @@ static inline int fleet_world_teardown(void **state)
     "X-Bkapi-Authorization: {\"bk_app_code\":\"" code "\",\"bk_app_secret\":\"" WORLD_SECRET       \
     "\"}\r\n"
 
-/* The data of an answer that is a success. */
+/* The data of a successful answer. */
 static inline const json_t *fleet_world_ask(struct fleet_world *f, const char *method,
                                             const char *path, const char *headers, const char *body)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* login_service.h - a login service that says what it is told to, on a loop of the test's. */
+/* login_service.h - a scripted login service on the test's loop. */
 #ifndef TESTS_API_LOGIN_SERVICE_H
 #define TESTS_API_LOGIN_SERVICE_H
 
 #include <stdio.h>
 #include <string.h>
 
-#include "api/login.h"
-#include "base/mem.h"
+#include "api/auth/login.h"
+#include "base/mem/mem.h"
 #include "tests/lib/rig.h"
-#include "wire/http.h"
+#include "wire/http/http.h"
 
 struct service {
     struct http_server *server;
@@ -18,7 +18,7 @@ struct service {
     const char *says; /* NULL: it does not answer */
     size_t n_asked;
     struct buf asked;      /* the last request */
-    struct http_req *held; /* that was not answered */
+    struct http_req *held; /* a request that was not answered */
 };
 
 static inline void service_on_request(void *arg, struct http_req *req)
@@ -64,7 +64,7 @@ static inline void service_done(struct service *s)
 {
     http_server_free(s->server);
     if (s->held)
-        http_answer(s->held, 200, NULL, NULL, NULL); /* to nobody */
+        http_answer(s->held, 200, NULL, NULL, NULL); /* frees it */
     buf_free(&s->asked);
 }
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* server_world.h - the API over real tasks, fleet and store; agents are played by the test.
+/* server_world.h - the API over real tasks, fleet and store; agents are simulated by the test.
  *
  *     a1   0:10.0.0.1, business 1, connected; runs gse/p and gse/q
  *     a2   0:10.0.0.2, business 2, connected; runs gse/p
- *     a3   0:10.0.0.3, business 1, has never been connected */
+ *     a3   0:10.0.0.3, business 1, was never connected */
 #ifndef TESTS_API_SERVER_WORLD_H
 #define TESTS_API_SERVER_WORLD_H
 
 #include <jansson.h>
 
-#include "api/api_in.h"
+#include "api/pipeline/api_state.h"
 #include "link/message.h"
 #include "model/code.h"
+#include "server/fleet/fleet_registry.h"
 #include "store/store_hosts.h"
-#include "world.h"
+#include "tests/unit/api/world.h"
 
 enum { SERVER_SENT_MAX = 64 };
 
@@ -28,7 +29,7 @@ struct server_world {
         unsigned type;
     } sent[SERVER_SENT_MAX];
     size_t n_sent;
-    struct message_command last; /* its texts are good until the end */
+    struct message_command last; /* its texts are valid until the end */
     struct arena arena;
     json_t *answer; /* the last one */
 };
@@ -53,7 +54,7 @@ static inline void server_world_send(void *arg, const char *agent, int64_t epoch
     v->sent[v->n_sent++].type = type;
 }
 
-static const struct tasks_hands server_world_hands = { server_world_send };
+static const struct tasks_effects server_world_effects = { server_world_send };
 
 static inline void server_world_connect(struct server_world *v, const char *agent)
 {
@@ -116,7 +117,7 @@ static inline void server_world_open(struct server_world *v)
     struct err err;
 
     v->fleet = fleet_new(v->w.rig.loop, NULL, v->w.store.store);
-    v->tasks = tasks_new(v->w.rig.loop, NULL, v->w.store.store, v->fleet, &server_world_hands, v);
+    v->tasks = tasks_new(v->w.rig.loop, NULL, v->w.store.store, v->fleet, &server_world_effects, v);
     assert_int_equal(fleet_load(v->fleet, &err), 0);
     assert_int_equal(tasks_load(v->tasks, &err), 0);
 }
@@ -148,7 +149,7 @@ static inline int server_world_setup(void **state)
     return 0;
 }
 
-/* The server is killed: what it had in memory is gone. */
+/* The server is killed: its memory is lost. */
 static inline void server_world_restart(struct server_world *v)
 {
     struct err err;
@@ -188,7 +189,7 @@ static inline int server_world_teardown(void **state)
 
 #define SERVER_TEST(f) cmocka_unit_test_setup_teardown(f, server_world_setup, server_world_teardown)
 
-/* ---- asking */
+/* ---- requests */
 
 static inline json_t *server_world_ask(struct server_world *v, const char *method, const char *path,
                                        const char *headers, const char *body, int status)
@@ -228,14 +229,14 @@ static inline const char *server_world_text(const json_t *o, const char *key)
     return text;
 }
 
-/* Asks for one, and keeps its id. */
+/* Submits an operation and remembers its id. */
 static inline void server_world_operate(struct server_world *v, const char *body, char to[64])
 {
     server_world_post(v, "/v1/operations", body);
     snprintf(to, 64, "%s", server_world_text(v->answer, "task_id"));
 }
 
-/* What an agent says of a command. */
+/* The agent's answer to a command. */
 static inline void server_world_answer(struct server_world *v, size_t sent, int64_t code)
 {
     struct message_result m = {
@@ -251,7 +252,7 @@ static inline void server_world_answer(struct server_world *v, size_t sent, int6
                               store_counters(v->w.store.store)->on_their_way == 0);
 }
 
-/* What the agent says of the last command, in its own words. */
+/* The agent's answer to the last command, with this text. */
 static inline void server_world_play(struct server_world *v, int64_t code, const char *text,
                                      struct proc_view view)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* world.h - the API behind two real HTTP servers on unix sockets, with a real store; the
- * public door and the admin door.  The test brings fleet and tasks. */
+/* world.h - the API behind two real HTTP servers on unix sockets, with a real store: the public
+ * door and the admin door.  The test provides fleet and tasks. */
 #ifndef TESTS_API_WORLD_H
 #define TESTS_API_WORLD_H
 
@@ -11,15 +11,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "api/access.h"
-#include "api/api.h"
-#include "api/login.h"
-#include "base/mem.h"
+#include "api/auth/access.h"
+#include "api/auth/login.h"
+#include "api/pipeline/api.h"
+#include "base/mem/mem.h"
 #include "store/store_apps.h"
 #include "tests/lib/rig.h"
 #include "tests/lib/store_rig.h"
-#include "wire/seal.h"
-#include "wire/secret.h"
+#include "wire/tls/seal.h"
+#include "wire/tls/secret.h"
 
 enum { WALL_MS = 1700000000 };
 #define WORLD_SECRET "a-secret-of-demo"
@@ -29,15 +29,15 @@ struct world {
     struct store_rig store;
     struct watch *store_watch;
     struct seal *seal;
-    struct access *access; /* it and login: a test's own, or NULL */
+    struct access *access; /* access and login: the test's own, or NULL */
     struct login *login;
     struct scopes *scopes;
-    struct events *events; /* a test's own, or NULL */
+    struct events *events; /* the test's own, or NULL */
     struct api *api;
     struct api_door public, admin;
     struct http_server *servers[2]; /* public, admin */
     struct address at[2];
-    struct buf got; /* the last answer, whole */
+    struct buf got; /* the last answer, complete */
     int status;
     const char *body;
 };
@@ -54,7 +54,7 @@ static inline void world_listen(struct world *w, size_t i, struct api_door *door
     assert_int_equal(http_server_listen(w->servers[i], &w->at[i], NULL, &real, &err), 0);
 }
 
-/* An app "demo" that may read and operate, or what `permissions` says. */
+/* An app "demo" that may read and operate, or has these `permissions`. */
 static inline void world_put_app(struct world *w, const char *code, const char *permissions)
 {
     char hash[SECRET_HASH_SIZE], other[SECRET_HASH_SIZE];
@@ -153,7 +153,7 @@ static inline void world_send(struct world *w, int fd, const struct buf *out)
         if (n > 0)
             sent += (size_t)n;
         else if (errno != EAGAIN)
-            return; /* the server answers before it has read all */
+            return; /* the server answers before it has read everything */
         rig_turn_in(&w->rig, 0, 0);
     }
 }
@@ -173,7 +173,21 @@ static inline void world_head(struct buf *to, const char *method, const char *pa
     buf_printf(to, "%s %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n%s", method, path, headers);
 }
 
-/* Sends a request and reads the answer to the end of the connection. */
+/* Texts leave the server readable: none is a message (base/text/msg.h). */
+static inline void world_read_answer(struct world *w)
+{
+    const char *begin;
+
+    w->body = strstr(buf_text(&w->got), "\r\n\r\n");
+    assert_non_null(w->body);
+    w->body += 4;
+    assert_int_equal(sscanf(buf_text(&w->got), "HTTP/1.1 %d", &w->status), 1);
+    begin = strstr(w->body, "\\u0001"); /* alone it is a caller's own text */
+    if (strchr(w->body, '\x01') || (begin && strstr(begin, "\\u0002")))
+        fail_msg("a message in an answer: %s", w->body);
+}
+
+/* Sends a request and reads the answer until the connection is closed. */
 static inline const char *world_ask_door(struct world *w, size_t door, const char *method,
                                          const char *path, const char *headers, const char *body)
 {
@@ -189,10 +203,7 @@ static inline const char *world_ask_door(struct world *w, size_t door, const cha
     TURN_UNTIL(&w->rig, world_take(w, fd));
     close(fd);
     buf_free(&out);
-    w->body = strstr(buf_text(&w->got), "\r\n\r\n");
-    assert_non_null(w->body);
-    w->body += 4;
-    assert_int_equal(sscanf(buf_text(&w->got), "HTTP/1.1 %d", &w->status), 1);
+    world_read_answer(w);
     return w->body;
 }
 
@@ -212,7 +223,7 @@ static inline const char *world_admin(struct world *w, const char *method, const
     return world_ask_door(w, 1, method, path, "", body);
 }
 
-/* The answer without its request id, which must be there: "ID" stands for it. */
+/* The answer with "ID" in place of its request id, which must be present. */
 static inline const char *world_blank_id(struct world *w)
 {
     char *id = strstr(w->body, "\"request_id\":\"");

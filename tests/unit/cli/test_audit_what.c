@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
 
 #define OF(what) "{\"meta\":{\"namespace\":\"gse\",\"name\":\"p\"}," what "}"
 
@@ -41,7 +41,7 @@ static const struct {
     { "/v1/x", "{}", "" },
     { "/v1/x", "", "" },
     { "/v1/x", NULL, "" },
-    { "/v1/x", "{\"a\":", "{\"a\":" }, /* what is no JSON is shown as it is */
+    { "/v1/x", "{\"a\":", "{\"a\":" }, /* text that is not JSON is shown unchanged */
     { "/v1/x", "{\"hosts\":[{\"ip\":[]}]}", "{\"hosts\":[{\"ip\":[]}]}" },
 };
 /* clang-format on */

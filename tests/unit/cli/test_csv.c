@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-/* cmocka.h needs those before it. */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
+#include "base/mem/buf.h"
+#include "base/mem/mem.h"
 
-/* All rows, "|" between cells and "\n" behind each row; or what is wrong. */
+/* All rows, with "|" between cells and "\n" behind each row; or the error. */
 static const char *read_all(const char *text, size_t n, struct buf *to)
 {
     struct arena a = { 0 };

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-/* cmocka.h needs those before it. */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
+#include "model/translate.h"
 
 struct world {
     char dir[64], path[128];
@@ -80,7 +81,7 @@ static void a_table_becomes_hosts(void **state)
     assert_int_equal(host(w, 0)->host_id, 17);
     assert_string_equal(host(w, 0)->note, "rack 4, left");
     assert_int_equal(host(w, 1)->cloud_id, 3);
-    assert_int_equal(host(w, 1)->has_biz_id, PRESENCE_ABSENT); /* what is empty is not given */
+    assert_int_equal(host(w, 1)->has_biz_id, PRESENCE_ABSENT); /* an empty cell counts as absent */
     assert_int_equal(host(w, 1)->has_note, PRESENCE_ABSENT);
     assert_int_equal(w->file.lines[0], 2);
     assert_int_equal(w->file.lines[1], 5);
@@ -109,26 +110,31 @@ static void what_is_wrong_is_told_by_its_place(void **state)
         const char *name, *text, *error;
         enum lang lang;
     } cases[] = {
-        { "a.csv", "", "a.csv: no hosts in it", LANG_EN },
-        { "a.csv", "ip,biz_id\n", "a.csv: no hosts in it", LANG_EN },
-        { "a.csv", "ip,business_name\n", "a.csv:1:4: business_name is no field: ", LANG_EN },
+        { "a.csv", "", "a.csv: contains no hosts", LANG_EN },
+        { "a.csv", "ip,biz_id\n", "a.csv: contains no hosts", LANG_EN },
+        { "a.csv", "ip,business_name\n", "a.csv:1:4: unknown field business_name; ", LANG_EN },
         { "a.csv", "ip,business_name\n", "a.csv:1:4：没有字段 business_name：", LANG_ZH },
-        { "a.csv", "biz_id,bk_biz_id\n", "a.csv:1:8: biz_id is there twice", LANG_EN },
+        { "a.csv", "biz_id,bk_biz_id\n", "a.csv:1:8: field biz_id is given twice", LANG_EN },
         { "a.csv", "ip,biz_id\n10.0.0.1,two\n", "a.csv:2:10: biz_id: ", LANG_EN },
         { "a.csv", "ip,biz_id\n10.0.0.1,2\n10.0.0.2,-1\n", "a.csv:3:10: biz_id: ", LANG_EN },
         { "a.csv", "ip\n10.0.0.1,2\n", "a.csv:2:10: more fields than ", LANG_EN },
         { "a.csv", "ip\n\"10.0.0.1\n", "a.csv:2:1: a quote that is not closed", LANG_EN },
+        { "a.csv", "ip\n\"10.0.0.1\n", "a.csv:2:1：引号没有闭合", LANG_ZH },
+        { "a.csv", "ip,biz_id\n10.0.0.1,two\n", "a.csv:2:10：biz_id：必须是", LANG_ZH },
+        { "a.json", "[]", "a.json：hosts：必须是", LANG_ZH },
         { "a.json", "[{\"ip\":\"10.0.0.1\",\"biz\":2}]", "a.json: hosts[0].biz", LANG_EN },
         { "a.json", "[{\"ip\":]", "a.json: byte ", LANG_EN },
         { "a.json", "[]", "a.json: hosts: ", LANG_EN },
         { "a.json", "", "a.json: ", LANG_EN },
     };
     struct world *w = *state;
+    const char *text;
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         assert_int_equal(read_text(w, cases[i].name, cases[i].text, cases[i].lang), -1);
-        if (!strstr(w->err.text, cases[i].error))
-            fail_msg("%zu: %s", i, w->err.text);
+        text = translate(err_msg(&w->err), cases[i].lang, &w->arena);
+        if (!strstr(text, cases[i].error))
+            fail_msg("%zu: %s", i, text);
     }
     assert_int_equal(import_read("/nowhere/hosts.csv", LANG_EN, &w->arena, &w->file, &w->err), -1);
     assert_non_null(strstr(w->err.text, "/nowhere/hosts.csv"));

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
 
 static struct buf got;
-static int left; /* how many are taken */
+static int left; /* how many events to accept */
 
 static bool on_event(void *arg, const char *name, const char *data)
 {
@@ -64,7 +64,7 @@ static void an_id_counts_when_its_event_is_whole(void **state)
     begin(&s);
     assert_true(sse_read(&s, "id: 5\n\nid: 6\ndata: x\n", 21));
     assert_string_equal(s.id, "5");
-    sse_again(&s); /* the connection broke: what was not whole comes again */
+    sse_again(&s); /* the connection broke: the incomplete event is sent again */
     assert_true(sse_read(&s, "data: y\n\n", 9));
     assert_string_equal(buf_text(&got), "5||y\n");
     sse_done(&s);

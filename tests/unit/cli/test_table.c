@@ -6,14 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-/* cmocka.h needs those before it. */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include <errno.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-#include "base/sys.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
 #include "cli/width.h"
 
 static const struct column columns[] = {
@@ -110,7 +110,7 @@ static void what_matters_least_makes_room_for_why(void **state)
         size_t width;
         const char *head;
     } cases[] = {
-        { 64, "HOST  PID  RESTARTS  WHY\n" }, /* it fits as it is */
+        { 64, "HOST  PID  RESTARTS  WHY\n" }, /* everything fits */
         { 46, "HOST  PID  WHY\n" },
         { 38, "HOST  WHY\n" },
         { 10, "HOST  WHY\n" },

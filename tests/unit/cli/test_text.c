@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-/* cmocka.h needs those before it. */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "cli/commands.h"
 
-/* Which of {0} to {9} a text has, a bit each. */
+/* The placeholders {0} to {9} of a text, as a set of bits. */
 static unsigned places(const char *text)
 {
     unsigned found = 0;
@@ -41,7 +41,7 @@ static void every_text_is_there_in_both_languages(void **state)
     }
 }
 
-/* What has no letter at all may be the same; a sentence may not. */
+/* Texts without letters may be the same in both languages. */
 static void the_chinese_texts_are_chinese(void **state)
 {
     static const enum text same[] = { TEXT_PID, TEXT_AGENT };
@@ -75,6 +75,20 @@ static void places_are_filled_in_any_order(void **state)
     buf_free(&b);
 }
 
+static void a_message_is_put_in_the_language_of_the_text(void **state)
+{
+    const char *why = MSG("a quote that is not closed");
+    struct buf b = { 0 };
+
+    (void)state;
+    text_put(&b, LANG_ZH, TEXT_WITH_DETAIL, TEXT_ARGS("x", why));
+    assert_string_equal(buf_text(&b), "x：引号没有闭合");
+    buf_truncate(&b, 0);
+    text_put(&b, LANG_EN, TEXT_WITH_DETAIL, TEXT_ARGS("x", why));
+    assert_string_equal(buf_text(&b), "x: a quote that is not closed");
+    buf_free(&b);
+}
+
 static void an_err_of_a_text_has_its_code(void **state)
 {
     struct err err = { 0 };
@@ -91,6 +105,7 @@ int main(void)
         cmocka_unit_test(every_text_is_there_in_both_languages),
         cmocka_unit_test(the_chinese_texts_are_chinese),
         cmocka_unit_test(places_are_filled_in_any_order),
+        cmocka_unit_test(a_message_is_put_in_the_language_of_the_text),
         cmocka_unit_test(an_err_of_a_text_has_its_code),
     };
 

@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-/* cmocka.h needs those before it. */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
-#include "base/mem.h"
-#include "base/utf8.h"
+#include "base/mem/mem.h"
+#include "base/text/utf8.h"
 
 static void characters_take_their_columns(void **state)
 {
@@ -79,7 +79,7 @@ static void a_line_ends_where_it_may(void **state)
         { "已运行 27秒，PID 103，未托管", 20, "已运行 27秒，PID" },
         { "退出码 1；二十九秒前启动失败", 16, "退出码 1；二十九" },
         { "启动失败；原因", 8, "启动失" }, /* no line begins with ； */
-        { "原因（65535）", 6, "原因" },    /* and none ends with （ */
+        { "原因（65535）", 6, "原因" },    /* no line ends with （ */
         { "网关", 1, "网" },
         { "", 5, "" },
     };
@@ -104,7 +104,7 @@ static void what_would_move_the_cursor_is_taken_out(void **state)
         { "\x7F", "?" },
         { "\xC2\x9B"
           "2J",
-          "?2J" }, /* C1: a sequence begins here too */
+          "?2J" }, /* C1: an escape sequence may begin here too */
         { "\xE2\x80\xAE"
           "abc",
           "?abc" },              /* right to left */

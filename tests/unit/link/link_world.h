@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* link_world.h - a client and a server that does as it is told, over loopback, in one
- * loop; each has its folder, and what each has seen is written down. */
+/* link_world.h - a client and a scripted server over loopback, in one loop; each has its folder,
+ * and both record what they receive. */
 #ifndef TESTS_UNIT_LINK_WORLD_H
 #define TESTS_UNIT_LINK_WORLD_H
 
 #include <errno.h>
 
-#include "base/mem.h"
-#include "base/sys.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
 #include "link/client.h"
-#include "link/join.h"
+#include "link/message.h"
 #include "link/token.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/rig.h"
-#include "wire/ca.h"
-#include "wire/listen.h"
+#include "wire/net/listen.h"
+#include "wire/tls/ca.h"
 
 enum answer {
     ANSWER_WELL,
     ANSWER_NOT,
     ANSWER_ERROR,   /* with retry_ms */
-    ANSWER_ODDLY,   /* with another message */
-    ANSWER_WRONG,   /* join: for another key; hello: with another version */
-    ANSWER_HANG_UP, /* ends in order */
+    ANSWER_ODDLY,   /* with an unexpected message */
+    ANSWER_WRONG,   /* join: certificate for another key; hello: another version */
+    ANSWER_HANG_UP, /* closes in order */
 };
 
 enum deed_at { FREE_NEVER, FREE_IN_UP, FREE_IN_MESSAGE, FREE_IN_DOWN, FREE_IN_JOINED };
 
 struct peer {
     struct link_world *w;
-    struct conn *c; /* NULL: gone */
+    struct conn *c; /* NULL: freed */
     struct peer *next;
 };
 
@@ -42,13 +42,13 @@ struct link_world {
     struct tls *tls;
     struct listener *listener;
     char at[ADDRESS_TEXT_SIZE];
-    struct peer *peers; /* the newest first */
+    struct peer *peers; /* newest first */
     int accepts, readies, joins, hellos, renews, pongs, errors;
     enum answer on_join, on_hello, on_renew;
     int64_t retry_ms, ping_ms;
-    int days; /* of the certificates it gives */
+    int days; /* lifetime of its certificates */
     char secret[64], join_ip[64], join_id[80], hostname[64], hello_id[80];
-    struct cert_facts shown; /* with the last hello */
+    struct cert_facts shown; /* certificate of the last hello */
 
     /* the client */
     struct client *client;
@@ -209,7 +209,7 @@ static inline void world_on_trouble(void *arg, const struct err *err)
 
 static const struct listener_owner world_listener = { world_on_accept, world_on_trouble };
 
-/* Listens, with a certificate of `ca`; again at the same place if it did before. */
+/* Listens with a certificate of `ca`; if called again, at the same address. */
 static inline void world_listen(struct link_world *w, const struct ca *ca)
 {
     static const char *const no_names[] = { NULL };
@@ -258,7 +258,7 @@ static inline void world_do(struct link_world *w, enum deed_at at)
 {
     struct client *c = w->client;
 
-    assert_non_null(c); /* nothing comes after it was freed */
+    assert_non_null(c); /* no callback after it was freed */
     if (w->free_at != at)
         return;
     w->client = NULL;
@@ -268,7 +268,7 @@ static inline void world_do(struct link_world *w, enum deed_at at)
 static inline void client_fill_hello(void *arg, struct message_hello *hello)
 {
     (void)arg;
-    assert_string_equal(hello->digest, ""); /* all is there to be filled in */
+    assert_string_equal(hello->digest, ""); /* every field has its default */
     hello->hostname = "host-7";
     hello->boot_id = "boot";
     hello->agent_version = "1.2.3";
@@ -285,7 +285,7 @@ static inline void client_on_up(void *arg, const struct message_welcome *welcome
     world_do(w, FREE_IN_UP);
 }
 
-/* As an agent does: a ping is answered. */
+/* Answers pings, like an agent. */
 static inline void client_on_message(void *arg, unsigned type, const void *message)
 {
     struct link_world *w = arg;
@@ -355,7 +355,7 @@ static inline int world_setup(void **state)
     bool made;
 
     rig_init(&w->rig);
-    w->rig.clock.wall = clock_wall_ms(&clock_system); /* TLS knows no other */
+    w->rig.clock.wall = clock_wall_ms(&clock_system); /* TLS uses the real clock */
     folder_init(&w->dir);
     folder_init(&w->ca_dir);
     if (ca_open(w->ca_dir.path, w->rig.clock.wall, &made, &w->ca, &err))
@@ -377,7 +377,7 @@ static inline int world_teardown(void **state)
     sys_fault("any", 0, 0);
     client_free(w->client);
     world_deaf(w);
-    rig_pass_ms(&w->rig, 10 * 1000); /* what was ended goes by then */
+    rig_pass_ms(&w->rig, 10 * 1000); /* ended connections are gone by then */
     rig_pass_ms(&w->rig, 10 * 1000);
     ca_free(w->ca);
     folder_done(&w->dir);

@@ -32,11 +32,11 @@ static void it_joins_and_then_says_hello(void **state)
     assert_int_equal(folder_mode(path), 0600);
 }
 
-/* A server that makes us wait in line has let TCP connect: one that does not even do that is not
- * waited for as long. */
-static void who_does_not_answer_at_all_is_given_up_sooner(void **state)
+/* A server with a full accept queue has completed the TCP handshake; a server that does not even do
+ * that is given up sooner. */
+static void a_dead_server_is_given_up_sooner(void **state)
 {
-    enum { FDS = 256, AGAIN = 3 }; /* after 1, 3 and 7 s, and 8 s more to be answered */
+    enum { FDS = 256, AGAIN = 3 }; /* retries after 1, 3 and 7 s, and 8 s more for an answer */
     struct link_world *w = *state;
     int least = INT_MAX;
 
@@ -45,13 +45,13 @@ static void who_does_not_answer_at_all_is_given_up_sooner(void **state)
         int again = INT_MAX;
         socklen_t n = sizeof(again);
 
-        (void)getsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &again, &n); /* most are none */
+        (void)getsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &again, &n); /* fails for most descriptors */
         least = again < least ? again : least;
     }
     assert_int_equal(least, AGAIN);
 }
 
-static void it_asks_for_what_it_was_told_to(void **state)
+static void it_asks_for_the_configured_id(void **state)
 {
     struct link_world *w = *state;
 
@@ -69,14 +69,14 @@ static void it_joins_once(void **state)
 
     world_up(w);
     world_stop(w);
-    w->settings.token = "rubbish"; /* not even looked at */
+    w->settings.token = "rubbish"; /* not even read */
     world_start(w);
     assert_string_equal(client_agent_id(w->client), "made-1");
     TURN_UNTIL(&w->rig, w->ups == 2);
     assert_int_equal(w->joins, 1);
 }
 
-static void a_server_of_another_ca_is_not_told_the_secret(void **state)
+static void a_server_of_another_ca_does_not_get_the_secret(void **state)
 {
     struct link_world *w = *state;
     struct folder dir;
@@ -119,7 +119,7 @@ static void after_joining_too_only_its_own_ca_will_do(void **state)
     folder_done(&dir);
 }
 
-static void what_is_no_answer_to_a_join_is_tried_again(void **state)
+static void an_unexpected_answer_to_a_join_is_retried(void **state)
 {
     static const struct {
         enum answer how;
@@ -162,7 +162,7 @@ static void a_certificate_that_is_over_is_joined_for_again(void **state)
     w->settings.agent_id = "";
     world_start(w);
     TURN_UNTIL(&w->rig, w->joins == 2);
-    assert_string_equal(w->join_id, "wanted-1"); /* as who it was */
+    assert_string_equal(w->join_id, "wanted-1"); /* its earlier id */
 }
 
 static void without_certificate_and_token_it_does_not_start(void **state)
@@ -231,7 +231,7 @@ static void messages_go_both_ways(void **state)
     assert_true(client_is_up(w->client));
 }
 
-static void what_is_sent_while_it_is_down_is_dropped(void **state)
+static void messages_while_it_is_down_are_dropped(void **state)
 {
     struct link_world *w = *state;
     const struct message_ping p = { 0 };
@@ -256,14 +256,14 @@ static void a_session_that_is_lost_comes_again(void **state)
         conn_end(w->peers->c);
         w->peers->c = NULL;
         TURN_UNTIL(&w->rig, w->downs == i);
-        assert_in_range(w->again_ms, 0, 100); /* the ping has made it forget the last time */
+        assert_in_range(w->again_ms, 0, 100); /* the ping has reset the failures */
         assert_int_equal(w->why.code, ERR_UNAVAILABLE);
         TURN_UNTIL(&w->rig, w->ups == i + 1);
     }
     assert_int_equal(w->joins, 1);
 }
 
-static void a_reason_that_is_given_before_the_end_is_told(void **state)
+static void an_error_before_the_end_is_reported_as_its_reason(void **state)
 {
     struct link_world *w = *state;
 
@@ -281,7 +281,7 @@ static void a_server_that_is_silent_is_gone(void **state)
     struct link_world *w = *state;
 
     world_up(w);
-    for (int i = 0; i < 10; i++) { /* pings keep it */
+    for (int i = 0; i < 10; i++) { /* pings keep the session up */
         rig_pass_ms(&w->rig, 2500);
         world_ping(w);
         TURN_UNTIL(&w->rig, w->pongs == i + 1);
@@ -296,7 +296,7 @@ static void a_server_that_is_silent_is_gone(void **state)
     TURN_UNTIL(&w->rig, w->ups == 2);
 }
 
-/* Whatever number the server says, it can be lived with. */
+/* Any value of the server is limited to a usable one. */
 static void the_time_between_pings_has_limits(void **state)
 {
     static const struct {
@@ -344,7 +344,7 @@ static void a_hello_or_join_without_an_answer_is_given_up(void **state)
     assert_int_equal(w->ups, 0);
 }
 
-static void what_is_no_answer_to_a_hello_is_tried_again(void **state)
+static void an_unexpected_answer_to_a_hello_is_retried(void **state)
 {
     static const struct {
         enum answer how;
@@ -372,9 +372,9 @@ static void what_is_no_answer_to_a_hello_is_tried_again(void **state)
     TURN_UNTIL(&w->rig, w->ups == 1);
 }
 
-/* ---- when to come again ---- */
+/* ---- when to connect again ---- */
 
-static void who_is_told_to_wait_waits(void **state)
+static void a_refused_agent_waits_as_long_as_it_was_told(void **state)
 {
     struct link_world *w = *state;
     int accepts;
@@ -392,17 +392,17 @@ static void who_is_told_to_wait_waits(void **state)
     rig_pass_ms(&w->rig, 16000);
     TURN_UNTIL(&w->rig, w->ups == 1);
     conn_refuse(w->peers->c, MESSAGE_HELLO, ERR_UNAVAILABLE, 4000, "this server goes away");
-    TURN_UNTIL(&w->rig, w->downs == 2); /* of an open session too */
+    TURN_UNTIL(&w->rig, w->downs == 2); /* also in an open session */
     assert_in_range(w->again_ms, 4000, 5000);
     assert_non_null(strstr(w->why.text, "this server goes away"));
 }
 
-static void one_that_goes_away_is_left_for_another(void **state)
+static void an_agent_leaves_a_stopping_server_for_another(void **state)
 {
     struct link_world *w = *state;
     char other[64];
 
-    snprintf(other, sizeof(other), "127.0.0.2:%s", strrchr(w->at, ':') + 1); /* nobody is there */
+    snprintf(other, sizeof(other), "127.0.0.2:%s", strrchr(w->at, ':') + 1); /* no server */
     w->servers[0] = w->at;
     world_up(w);
     w->servers[1] = other;
@@ -415,12 +415,13 @@ static void one_that_goes_away_is_left_for_another(void **state)
     PASS_UNTIL(&w->rig, w->ups == 2); /* and then the first again */
 }
 
-static void who_is_not_wanted_comes_back_seldom(void **state)
+static void a_permanently_refused_agent_retries_rarely(void **state)
 {
     static const bool at_join[] = { true, false };
     struct link_world *w = *state;
 
     for (size_t i = 0; i < ARRAY_LEN(at_join); i++) {
+        int64_t told_ms = at_join[i] ? CLIENT_UNJOINED_MS : CLIENT_UNWANTED_MS;
         int accepts;
 
         w->on_join = at_join[i] ? ANSWER_ERROR : ANSWER_WELL;
@@ -429,17 +430,58 @@ static void who_is_not_wanted_comes_back_seldom(void **state)
         w->downs = 0;
         world_start(w);
         TURN_UNTIL(&w->rig, w->downs == 1);
-        assert_in_range(w->again_ms, CLIENT_UNWANTED_MS, CLIENT_UNWANTED_MS / 4 * 5);
+        assert_in_range(w->again_ms, told_ms, told_ms / 4 * 5);
+        assert_true(client_is_unwanted(w->client));
         accepts = w->accepts;
-        rig_pass_ms(&w->rig, CLIENT_UNWANTED_MS - 1);
-        rig_turns(&w->rig, 5);
+        rig_pass_ms(&w->rig, told_ms - 10);
+        rig_turns(&w->rig, 5); /* each turn takes a millisecond */
         assert_int_equal(w->accepts, accepts);
-        rig_pass_ms(&w->rig, CLIENT_UNWANTED_MS / 4 + 1);
-        TURN_UNTIL(&w->rig, w->downs == 2); /* asked again, and refused again */
+        rig_pass_ms(&w->rig, told_ms / 4 + 1);
+        TURN_UNTIL(&w->rig, w->downs == 2); /* tried again, refused again */
         world_stop(w);
     }
     w->on_hello = ANSWER_WELL;
-    world_up(w); /* a restart is a new chance */
+    world_up(w); /* a new client starts without a wait */
+}
+
+static void a_join_that_is_refused_is_tried_again_within_a_minute(void **state)
+{
+    struct link_world *w = *state;
+
+    (void)state;
+    w->on_join = ANSWER_ERROR;
+    w->retry_ms = -1;
+    world_start(w);
+    TURN_UNTIL(&w->rig, w->downs == 1);
+    assert_in_range(w->again_ms, 1, 60 * 1000);
+    w->on_join = ANSWER_WELL;
+    rig_pass_ms(&w->rig, 60 * 1000);
+    TURN_UNTIL(&w->rig, w->ups == 1);
+    assert_false(client_is_unwanted(w->client));
+}
+
+static void an_agent_refused_by_one_server_tries_the_others_at_once(void **state)
+{
+    static const int64_t told[] = { -1, 60 * 1000 };
+    struct link_world *w = *state;
+    char other[64];
+
+    snprintf(other, sizeof(other), "127.0.0.2:%s", strrchr(w->at, ':') + 1); /* no server */
+    for (size_t i = 0; i < ARRAY_LEN(told); i++) {
+        w->servers[0] = w->at;
+        w->servers[1] = NULL;
+        world_up(w);
+        w->on_hello = ANSWER_ERROR;
+        w->retry_ms = told[i];
+        w->servers[1] = other;
+        assert_int_equal(client_set_servers(w->client, w->servers, &w->why), 0);
+        client_drop(w->client);
+        PASS_UNTIL(&w->rig, strstr(w->why.text, "refused: "));
+        assert_int_equal(w->again_ms, 0);
+        TURN_UNTIL(&w->rig, strstr(w->why.text, other));
+        world_stop(w);
+        w->on_hello = ANSWER_WELL;
+    }
 }
 
 static void it_backs_off_and_comes_back_by_itself(void **state)
@@ -490,7 +532,7 @@ static void servers_are_tried_in_turn_and_names_looked_up(void **state)
     w->servers[1] = "127.0.0.1:1";
     w->servers[2] = named;
     world_up(w);
-    for (int i = 0; i < 3; i++) { /* one it was up with comes first */
+    for (int i = 0; i < 3; i++) { /* the server of the last session is tried first */
         w->downs = 0;
         world_ping(w);
         TURN_UNTIL(&w->rig, w->pongs == i + 1);
@@ -501,7 +543,7 @@ static void servers_are_tried_in_turn_and_names_looked_up(void **state)
     }
 }
 
-static void a_server_that_can_not_be_is_refused(void **state)
+static void an_invalid_server_is_refused(void **state)
 {
     struct link_world *w = *state;
     struct err err = { 0 };
@@ -538,14 +580,14 @@ static void a_session_stays_while_its_server_is_in_the_list(void **state)
 
 /* ---- renewal ---- */
 
-/* TLS goes by the real clock, so it is the first certificate that is an old one. */
+/* TLS uses the real clock, so the first certificate is issued in the past. */
 static void a_certificate_is_renewed_and_used_the_next_time(void **state)
 {
     struct link_world *w = *state;
     char serial[CERT_SERIAL_SIZE], key_id[DIGEST_TEXT_SIZE];
 
     w->days = 1;
-    w->rig.clock.wall -= 20 * 3600 * 1000; /* given long ago, so it is due soon */
+    w->rig.clock.wall -= 20 * 3600 * 1000; /* issued long ago, so it is due soon */
     world_up(w);
     snprintf(serial, sizeof(serial), "%s", w->shown.serial);
     snprintf(key_id, sizeof(key_id), "%s", w->shown.key_id);
@@ -576,7 +618,7 @@ static void a_renewal_that_fails_ends_nothing(void **state)
     for (int i = 0; i < 3; i++) {
         w->on_renew = how[i];
         w->pongs = 0;
-        for (int k = 1; k <= 3; k++) { /* at once, and then not for an hour */
+        for (int k = 1; k <= 3; k++) { /* at once, then not for an hour */
             world_ping(w);
             TURN_UNTIL(&w->rig, w->pongs == k && w->renews == i + 1);
             rig_pass_ms(&w->rig, 1200 * 1000 + (k == 3 ? 3000 : -1000));
@@ -587,9 +629,9 @@ static void a_renewal_that_fails_ends_nothing(void **state)
     assert_true(client_is_up(w->client));
 }
 
-/* ---- freeing, and things that fail ---- */
+/* ---- freeing and failing calls ---- */
 
-static void it_may_go_in_any_callback(void **state)
+static void it_may_be_freed_in_any_callback(void **state)
 {
     static const enum deed_at places[] = { FREE_IN_JOINED, FREE_IN_UP, FREE_IN_MESSAGE,
                                            FREE_IN_DOWN };
@@ -612,7 +654,7 @@ static void it_may_go_in_any_callback(void **state)
     client_free(NULL);
 }
 
-static void it_may_go_at_any_time(void **state)
+static void it_may_be_freed_at_any_time(void **state)
 {
     struct link_world *w = *state;
 
@@ -627,8 +669,8 @@ static void it_may_go_at_any_time(void **state)
     assert_true(w->ups > 0);
 }
 
-/* Whatever fails once, on either side: it does not start and says so, or it comes up
- * in the end; and its files are whole. */
+/* If any call fails once, on either side, the client does not start and reports it, or it comes up
+ * in the end; and its files are complete. */
 static void any_call_may_fail_once(void **state)
 {
     struct link_world *w = *state;
@@ -667,35 +709,37 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(it_joins_and_then_says_hello),
-        TEST(who_does_not_answer_at_all_is_given_up_sooner),
-        TEST(it_asks_for_what_it_was_told_to),
+        TEST(a_dead_server_is_given_up_sooner),
+        TEST(it_asks_for_the_configured_id),
         TEST(it_joins_once),
-        TEST(a_server_of_another_ca_is_not_told_the_secret),
+        TEST(a_server_of_another_ca_does_not_get_the_secret),
         TEST(after_joining_too_only_its_own_ca_will_do),
-        TEST(what_is_no_answer_to_a_join_is_tried_again),
+        TEST(an_unexpected_answer_to_a_join_is_retried),
         TEST(a_certificate_that_is_over_is_joined_for_again),
         TEST(without_certificate_and_token_it_does_not_start),
         TEST(damaged_files_are_an_error_at_the_start),
         TEST(messages_go_both_ways),
-        TEST(what_is_sent_while_it_is_down_is_dropped),
+        TEST(messages_while_it_is_down_are_dropped),
         TEST(a_session_that_is_lost_comes_again),
-        TEST(a_reason_that_is_given_before_the_end_is_told),
+        TEST(an_error_before_the_end_is_reported_as_its_reason),
         TEST(a_server_that_is_silent_is_gone),
         TEST(the_time_between_pings_has_limits),
         TEST(a_hello_or_join_without_an_answer_is_given_up),
-        TEST(what_is_no_answer_to_a_hello_is_tried_again),
-        TEST(who_is_told_to_wait_waits),
-        TEST(one_that_goes_away_is_left_for_another),
-        TEST(who_is_not_wanted_comes_back_seldom),
+        TEST(an_unexpected_answer_to_a_hello_is_retried),
+        TEST(a_refused_agent_waits_as_long_as_it_was_told),
+        TEST(an_agent_leaves_a_stopping_server_for_another),
+        TEST(a_permanently_refused_agent_retries_rarely),
+        TEST(a_join_that_is_refused_is_tried_again_within_a_minute),
+        TEST(an_agent_refused_by_one_server_tries_the_others_at_once),
         TEST(it_backs_off_and_comes_back_by_itself),
         TEST(sessions_that_die_young_are_failures),
         TEST(servers_are_tried_in_turn_and_names_looked_up),
-        TEST(a_server_that_can_not_be_is_refused),
+        TEST(an_invalid_server_is_refused),
         TEST(a_session_stays_while_its_server_is_in_the_list),
         TEST(a_certificate_is_renewed_and_used_the_next_time),
         TEST(a_renewal_that_fails_ends_nothing),
-        TEST(it_may_go_in_any_callback),
-        TEST(it_may_go_at_any_time),
+        TEST(it_may_be_freed_in_any_callback),
+        TEST(it_may_be_freed_at_any_time),
         TEST(any_call_may_fail_once),
     };
 

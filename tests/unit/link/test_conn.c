@@ -2,15 +2,15 @@
 #include "link/conn.h"
 
 #include "tests/lib/ends.h"
-#include "wire/frame.h"
+#include "wire/net/frame.h"
 
 enum { SEEN_MAX = 4096 };
 
 enum side_deed { SIDE_NOTHING, SIDE_FREE, SIDE_END, SIDE_ANSWER };
 
-/* One end of a connection, and what it has seen. */
+/* One end of a connection, and what it has received. */
 struct side {
-    struct conn *c; /* NULL: gone */
+    struct conn *c; /* NULL: freed */
     int readies, ends, closes;
     struct err why;
     bool has_why;
@@ -20,14 +20,13 @@ struct side {
     struct message_error error;
     char error_text[256];
     bool drop_at_end;    /* conn_free() rather than conn_end() in on_end() */
-    size_t at;           /* at this message, from 1, */
-    enum side_deed deed; /* does this; at 0 when it is ready */
+    size_t at;           /* index of a message, from 1; 0: when the connection is ready */
+    enum side_deed deed; /* what to do then */
 };
 
 struct world {
     struct ends *ends;
-    struct far_crew *crew; /* that works the server's side; NULL: the loop does */
-    struct side a, b;      /* client, server */
+    struct side a, b; /* client, server */
 };
 
 static void act(struct side *s, size_t at)
@@ -59,7 +58,7 @@ static void on_message(void *arg, unsigned type, const void *message)
 {
     struct side *s = arg;
 
-    assert_non_null(s->c); /* nothing comes after it was freed */
+    assert_non_null(s->c); /* no callback after it was freed */
     assert_int_equal(s->ends, 0);
     assert_true(s->n < SEEN_MAX);
     s->types[s->n] = type;
@@ -101,15 +100,10 @@ static const struct conn_owner owner = { on_ready, on_message, on_end, on_closed
 static int setup(void **state)
 {
     struct world *w = xalloc(sizeof(*w));
-    const char *how = *state;
-    bool is_far = !strncmp(how, "far ", 4);
-    void *ends = (void *)(how + (is_far ? 4 : 0));
-    struct err err = { 0 };
+    void *ends = *state;
 
     ends_setup(&ends);
     w->ends = ends;
-    if (is_far && far_crew_new(w->ends->rig.loop, 2, &w->crew, &err))
-        fail_msg("%s", err.text);
     *state = w;
     return 0;
 }
@@ -122,8 +116,6 @@ static int teardown(void **state)
     conn_free(w->a.c);
     conn_free(w->b.c);
     rig_turns(&w->ends->rig, 3);
-    TURN_UNTIL(&w->ends->rig, !w->crew || far_crew_load(w->crew) == 0);
-    far_crew_free(w->crew);
     ends_teardown(&ends);
     free(w);
     return 0;
@@ -138,7 +130,7 @@ static void make_side(struct world *w, struct side *s, int fd)
 {
     bool is_client = s == &w->a;
     struct tls *tls = is_client ? w->ends->client_tls : w->ends->server_tls;
-    const struct conn_means means = { .crew = w->crew };
+    const struct conn_means means = { 0 };
     struct err err = { 0 };
 
     if (is_client ? conn_new(rig_of(w)->loop, fd, tls, "localhost", &owner, s, &s->c, &err)
@@ -155,7 +147,7 @@ static void join(struct world *w)
     make_side(w, &w->b, fds[1]);
 }
 
-/* The server's side, and a bare socket for the peer. */
+/* The server's side, with a plain socket as its peer. */
 static int join_bare(struct world *w)
 {
     int fds[2];
@@ -173,14 +165,14 @@ static void send_ping(struct conn *c, int64_t number)
     conn_send(c, MESSAGE_PING, &message_ping_shape, &p);
 }
 
-/* ---- what goes through ---- */
+/* ---- messages ---- */
 
 static void messages_arrive_as_they_were_sent(void **state)
 {
     struct world *w = *state;
 
     join(w);
-    send_ping(w->a.c, 11); /* before hands are shaken: kept */
+    send_ping(w->a.c, 11); /* queued until the handshake is done */
     TURN_UNTIL(rig_of(w), w->a.readies && w->b.readies && w->b.n == 1);
     assert_int_equal(w->b.numbers[0], 11);
     conn_refuse(w->b.c, MESSAGE_HELLO, ERR_DENIED, -1, "not you");
@@ -193,8 +185,8 @@ static void messages_arrive_as_they_were_sent(void **state)
     assert_int_equal(w->a.ends + w->b.ends, 0);
 }
 
-/* What the peer makes up is one type. */
-static void what_goes_through_is_counted_by_type(void **state)
+/* All unknown types of a peer are counted as one. */
+static void messages_are_counted_by_type(void **state)
 {
     struct conn_counters at_a = { 0 }, at_b = { 0 };
     const struct message_ping p = { 0 };
@@ -215,7 +207,7 @@ static void what_goes_through_is_counted_by_type(void **state)
     assert_int_equal(at_b.frames[CONN_IN][0], 2);
     assert_int_equal(at_b.frames[CONN_OUT][MESSAGE_ERROR], 2);
     assert_int_equal(at_a.frames[CONN_IN][MESSAGE_ERROR], 2);
-    conn_free(w->a.c); /* before what they count in goes */
+    conn_free(w->a.c); /* before the counters are freed */
     conn_free(w->b.c);
     w->a.c = w->b.c = NULL;
 }
@@ -232,8 +224,8 @@ static void many_arrive_in_their_order(void **state)
         assert_int_equal(w->b.numbers[i], i);
 }
 
-/* One call of send() for all of a turn, where each would have had its own. */
-static void what_is_sent_in_one_turn_goes_out_together(void **state)
+/* One send() call for all messages of a turn. */
+static void messages_of_one_turn_are_sent_together(void **state)
 {
     struct world *w = *state;
 
@@ -296,7 +288,7 @@ static void the_peer_is_known_by_its_certificate(void **state)
     join(w);
     TURN_UNTIL(rig_of(w), w->a.readies && w->b.readies);
     assert_int_equal(conn_peer(w->a.c, &facts, &err), w->ends->over == OVER_TLS ? 0 : -1);
-    assert_int_equal(conn_peer(w->b.c, &facts, &err), -1); /* it has shown none */
+    assert_int_equal(conn_peer(w->b.c, &facts, &err), -1); /* the peer has no certificate */
     assert_int_equal(err.code, ERR_NOT_FOUND);
 }
 
@@ -316,7 +308,7 @@ static void put(int fd, const void *bytes, size_t n)
     assert_int_equal(send(fd, bytes, n, MSG_NOSIGNAL), (ssize_t)n);
 }
 
-/* What the bare peer has been told: one error, then the end. */
+/* What the plain peer has received: one error, then the end. */
 static struct message_error told(struct world *w, int fd, struct arena *a)
 {
     struct message_error e = { 0 };
@@ -353,6 +345,8 @@ static void a_frame_may_come_byte_by_byte(void **state)
     add_frame(&bytes, MESSAGE_PING, 1, "{\"server_ms\":5,\"of_later\":[1]}");
     add_frame(&bytes, MESSAGE_PONG, 2, "{}");
     for (size_t i = 0; i < bytes.len; i++) {
+        if (i == FRAME_HEAD_SIZE + 30)
+            TURN_UNTIL(rig_of(w), w->b.n > 0); /* another thread may have read it */
         assert_int_equal(w->b.n, i < FRAME_HEAD_SIZE + 30 ? 0 : 1);
         put(fd, buf_data(&bytes) + i, 1);
         rig_turn(rig_of(w));
@@ -392,12 +386,12 @@ static void the_largest_frame_fits(void **state)
     close(fd);
 }
 
-/* Each is followed by a frame that would be good, and must not be looked at. */
-static void what_makes_no_sense_is_answered_and_ends_it(void **state)
+/* Each is followed by a valid frame, which must be ignored. */
+static void an_invalid_frame_is_answered_and_ends_the_connection(void **state)
 {
     static const char good[] = "{\"server_ms\":1}";
     static const struct {
-        const char *head; /* raw, if there is no body */
+        const char *head; /* raw bytes, if there is no body */
         size_t head_n;
         uint8_t type;
         uint64_t seq;
@@ -505,7 +499,7 @@ static void an_end_in_the_middle_of_a_frame_has_one(void **state)
     assert_string_equal(w->b.why.text, "the peer ended in the middle of a frame");
 }
 
-static void what_is_too_large_is_not_sent_and_ends_it(void **state)
+static void a_message_that_is_too_large_ends_the_connection(void **state)
 {
     struct world *w = *state;
     char *text = xalloc(FRAME_BODY_MAX + 1);
@@ -514,7 +508,7 @@ static void what_is_too_large_is_not_sent_and_ends_it(void **state)
     join(w);
     TURN_UNTIL(rig_of(w), w->a.readies && w->b.readies);
     conn_refuse(w->a.c, 1, 1, 0, text);
-    assert_int_equal(w->a.ends, 0); /* not out of the call */
+    assert_int_equal(w->a.ends, 0); /* not from within the call */
     send_ping(w->a.c, 1);
     TURN_UNTIL(rig_of(w), w->a.ends == 1 && w->b.ends == 1);
     assert_int_equal(w->a.why.code, ERR_LIMIT);
@@ -544,8 +538,8 @@ static void a_peer_that_does_not_read_is_given_up(void **state)
     close(fd);
 }
 
-/* Five messages are in the buffer; the conn goes in the middle of them. */
-static void it_may_go_in_any_callback(void **state)
+/* Five messages are in the buffer; the conn is freed in the middle of them. */
+static void it_may_be_freed_in_any_callback(void **state)
 {
     static const enum side_deed deeds[] = { SIDE_FREE, SIDE_END };
     struct world *w = *state;
@@ -579,7 +573,7 @@ static void an_answer_from_inside_goes_out(void **state)
     assert_int_equal(w->a.error.retry_ms, 7);
 }
 
-static void one_that_ends_may_be_dropped(void **state)
+static void an_ending_connection_may_be_freed(void **state)
 {
     struct world *w = *state;
     struct conn *c;
@@ -590,12 +584,12 @@ static void one_that_ends_may_be_dropped(void **state)
     w->a.c = NULL;
     send_ping(c, 1);
     conn_end(c);
-    conn_end(c);     /* once is enough */
-    send_ping(c, 2); /* too late */
+    conn_end(c);     /* has no effect */
+    send_ping(c, 2); /* has no effect */
     conn_free(c);
     TURN_UNTIL(rig_of(w), w->b.ends == 1);
     assert_int_equal(w->b.n, 1);
-    assert_false(w->b.has_why); /* the goodbye has gone out */
+    assert_false(w->b.has_why); /* the goodbye was sent */
     assert_int_equal(w->a.closes, 0);
 }
 
@@ -614,7 +608,7 @@ static void a_socket_that_breaks_says_why(void **state)
     assert_int_equal(w->b.why.sys, ECONNRESET);
 }
 
-static void what_can_not_be_watched_stays_the_callers(void **state)
+static void a_socket_that_cannot_be_watched_stays_the_callers(void **state)
 {
     struct world *w = *state;
     int fd = open("/dev/null", O_RDONLY | O_CLOEXEC); /* epoll refuses it */
@@ -633,33 +627,31 @@ static void what_can_not_be_watched_stays_the_callers(void **state)
     {                                                                                              \
 #f " over " how, f, setup, teardown, (void *)how                                           \
     }
-#define TCP(f)  HERE(f), OVER(f, "far tcp")
-#define BOTH(f) HERE(f), OVER(f, "TLS"), OVER(f, "far TLS")
+#define BOTH(f) HERE(f), OVER(f, "TLS")
 
-/* Those that are far have their other end on a thread. */
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         BOTH(messages_arrive_as_they_were_sent),
-        BOTH(what_goes_through_is_counted_by_type),
+        BOTH(messages_are_counted_by_type),
         BOTH(many_arrive_in_their_order),
-        BOTH(what_is_sent_in_one_turn_goes_out_together),
+        BOTH(messages_of_one_turn_are_sent_together),
         BOTH(a_type_that_is_not_known_is_answered_and_passed_over),
         BOTH(it_knows_when_it_last_heard_something),
         BOTH(the_peer_is_known_by_its_certificate),
-        TCP(a_frame_may_come_byte_by_byte),
-        TCP(the_largest_frame_fits),
-        TCP(what_makes_no_sense_is_answered_and_ends_it),
-        TCP(a_number_that_comes_twice_makes_no_sense),
+        HERE(a_frame_may_come_byte_by_byte),
+        HERE(the_largest_frame_fits),
+        HERE(an_invalid_frame_is_answered_and_ends_the_connection),
+        HERE(a_number_that_comes_twice_makes_no_sense),
         BOTH(an_end_in_order_has_no_reason),
-        TCP(an_end_in_the_middle_of_a_frame_has_one),
-        BOTH(what_is_too_large_is_not_sent_and_ends_it),
-        TCP(a_peer_that_does_not_read_is_given_up),
-        BOTH(it_may_go_in_any_callback),
+        HERE(an_end_in_the_middle_of_a_frame_has_one),
+        BOTH(a_message_that_is_too_large_ends_the_connection),
+        HERE(a_peer_that_does_not_read_is_given_up),
+        BOTH(it_may_be_freed_in_any_callback),
         BOTH(an_answer_from_inside_goes_out),
-        BOTH(one_that_ends_may_be_dropped),
+        BOTH(an_ending_connection_may_be_freed),
         HERE(a_socket_that_breaks_says_why),
-        HERE(what_can_not_be_watched_stays_the_callers),
+        HERE(a_socket_that_cannot_be_watched_stays_the_callers),
     };
 
     return cmocka_run_group_tests_name("link/conn", tests, NULL, NULL);

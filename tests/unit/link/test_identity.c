@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "base/sys.h"
+#include "base/os/sys.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/pki.h"
 
@@ -62,7 +62,8 @@ static void refuses_to_open(struct world *w, int code, const char *path, const c
         fail_msg("%d: %s", err.code, err.text);
 }
 
-/* A certificate for the key of a request (NULL: for another key), of hours from now. */
+/* A certificate for the key of a request (NULL: for another key), valid from and until hours from
+ * now. */
 static char *sign(struct world *w, struct pki *by, enum cert_role role, const char *agent_id,
                   const struct identity *of, int from_h, int until_h)
 {
@@ -130,7 +131,7 @@ static void the_key_is_made_once(void **state)
     free(second);
 }
 
-static void what_was_taken_is_there_after_a_restart(void **state)
+static void a_certificate_survives_a_restart(void **state)
 {
     struct world *w = *state;
     struct err err = { 0 };
@@ -173,8 +174,8 @@ static void another_certificate_of_the_same_ca_may_follow(void **state)
     free(after);
 }
 
-/* What a server that is broken, or not ours, might answer. */
-static void what_is_not_ours_is_not_taken(void **state)
+/* Answers of a broken or foreign server. */
+static void foreign_certificates_are_refused(void **state)
 {
     struct world *w = *state;
     char *ours, *of_other_ca, *of_other_key, *of_server, *other_id, *two, *before, *after;
@@ -206,7 +207,7 @@ static void what_is_not_ours_is_not_taken(void **state)
         { "a-1", "hello", ca, pin, ERR_MALFORMED, "certificate: there must be one" },
         { "a-1", ours, "", pin, ERR_MALFORMED, "CA: there must be one" },
         { "a-1", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", ca, pin, ERR_MALFORMED, "" },
-        /* of a renewal */
+        /* renewals */
         { "a-2", other_id, ca, NULL, ERR_INVALID, "for the agent a-2, not a-1" },
         { "a-1", of_other_ca, other_ca, NULL, ERR_DENIED, "CA: not the one that this agent has joined" },
         /* clang-format on */
@@ -262,7 +263,7 @@ static void a_full_disk_leaves_the_old_one(void **state)
     free(before);
 }
 
-/* Nothing is replaced, and the error says which file. */
+/* No file is replaced, and the error names the file. */
 static void damaged_files_are_an_error_and_stay(void **state)
 {
     struct world *w = *state;
@@ -321,7 +322,7 @@ static void a_certificate_whose_key_is_lost_is_an_error(void **state)
     join(w);
     assert_int_equal(unlink(w->key), 0);
     refuses_to_open(w, ERR_NOT_FOUND, w->key, "restore the key");
-    assert_int_equal(access(w->key, F_OK), -1); /* none was made */
+    assert_int_equal(access(w->key, F_OK), -1); /* no key was made */
 }
 
 static void a_key_that_others_may_read_is_refused(void **state)
@@ -355,9 +356,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_key_is_made_once),
-        TEST(what_was_taken_is_there_after_a_restart),
+        TEST(a_certificate_survives_a_restart),
         TEST(another_certificate_of_the_same_ca_may_follow),
-        TEST(what_is_not_ours_is_not_taken),
+        TEST(foreign_certificates_are_refused),
         TEST(a_full_disk_leaves_the_old_one),
         TEST(damaged_files_are_an_error_and_stay),
         TEST(a_certificate_whose_key_is_lost_is_an_error),

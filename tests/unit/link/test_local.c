@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-/* cmocka.h needs those before it. */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
 
 static void each_question_and_answer_has_its_shape(void **state)
 {
@@ -27,7 +27,7 @@ static void each_question_and_answer_has_its_shape(void **state)
         { MESSAGE_TAKEN, &message_ref_shape },
         { MESSAGE_RESULT, &message_result_shape },
         { MESSAGE_ERROR, &message_error_shape },
-        { MESSAGE_COMMAND, NULL }, /* what only servers and agents say */
+        { MESSAGE_COMMAND, NULL }, /* only between server and agent */
         { MESSAGE_HELLO, NULL },
         { 0, NULL },
         { 255, NULL },
@@ -37,10 +37,10 @@ static void each_question_and_answer_has_its_shape(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         assert_ptr_equal(local_shape(cases[i].type), cases[i].shape);
     for (unsigned type = LOCAL_OPERATE; type <= LOCAL_FACTS_ARE; type++)
-        assert_null(message_shape(type)); /* nor does a server hear them */
+        assert_null(message_shape(type)); /* the link has no such type */
 }
 
-static void what_is_written_can_be_read(void **state)
+static void a_written_message_can_be_read(void **state)
 {
     struct local_fact facts[] = { { "pidfd", "", "looks", true },
                                   { "cgroup", "off", "scans", false } };
@@ -73,7 +73,7 @@ static void what_is_written_can_be_read(void **state)
     arena_free(&a);
 }
 
-/* Without a spec the agent uses what it knows. */
+/* Without a spec the agent uses its own. */
 static void an_operation_needs_no_spec_but_a_process(void **state)
 {
     static const char good[] = "{\"op\":1,\"meta\":{\"namespace\":\"n\",\"name\":\"p\"}}";
@@ -95,7 +95,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_question_and_answer_has_its_shape),
-        cmocka_unit_test(what_is_written_can_be_read),
+        cmocka_unit_test(a_written_message_can_be_read),
         cmocka_unit_test(an_operation_needs_no_spec_but_a_process),
     };
 

@@ -5,8 +5,8 @@
 #include <sched.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "base/sys.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
 #include "tests/lib/rig.h"
 
 struct seen {
@@ -29,7 +29,7 @@ static void on_found(void *arg, const struct address *found, size_t n, const str
         lookup_free(s->l);
         s->l = NULL;
     }
-    if (n) /* still there, the lookup or not */
+    if (n) /* still valid after the lookup is freed */
         s->first = found[0];
     if (why)
         s->why = *why;
@@ -41,7 +41,7 @@ static void begin(struct rig *r, struct seen *s, const char *server)
 
     if (lookup_new(r->loop, server, on_found, s, &s->l, &err))
         fail_msg("%s", err.text);
-    assert_int_equal(s->calls, 0); /* from the loop only */
+    assert_int_equal(s->calls, 0); /* only from the loop */
 }
 
 static void expect(struct rig *r, const char *server, const char *text, bool free_inside)
@@ -59,7 +59,7 @@ static void expect(struct rig *r, const char *server, const char *text, bool fre
     lookup_free(s.l);
 }
 
-/* "127.1" is a name to us and an address to the C library, so nobody else is asked. */
+/* "127.1" is a name for lookup.c and an address for the C library, so no name server is asked. */
 static void addresses_are_found(void **state)
 {
     static const struct {
@@ -80,7 +80,7 @@ static void addresses_are_found(void **state)
     rig_done(&r);
 }
 
-/* A label of more than 63 letters can not be asked for. */
+/* A label of more than 63 letters is invalid. */
 static void a_name_that_is_not_found_says_so(void **state)
 {
     static const char name[] =
@@ -98,7 +98,7 @@ static void a_name_that_is_not_found_says_so(void **state)
     rig_done(&r);
 }
 
-static void one_that_is_freed_calls_nobody(void **state)
+static void a_freed_lookup_never_calls_back(void **state)
 {
     static const char *const servers[] = { "127.0.0.1:7021", "127.1:7021" };
     struct rig r;
@@ -110,7 +110,7 @@ static void one_that_is_freed_calls_nobody(void **state)
 
         begin(&r, &s, servers[i % 2]);
         if (i % 3 == 0)
-            sched_yield(); /* now and then it is answered already */
+            sched_yield(); /* sometimes it is answered already */
         lookup_free(s.l);
         rig_turns(&r, 2);
         assert_int_equal(s.calls, 0);
@@ -119,7 +119,7 @@ static void one_that_is_freed_calls_nobody(void **state)
     rig_done(&r);
 }
 
-static void what_can_not_be_a_server_is_refused(void **state)
+static void an_invalid_server_is_refused(void **state)
 {
     static const char *const bad[] = {
         "",         "x",         ":7021",    "x:",     "x:0",  "x:65536", "x:7021x",  "x y:1",
@@ -164,8 +164,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_are_found),
         cmocka_unit_test(a_name_that_is_not_found_says_so),
-        cmocka_unit_test(one_that_is_freed_calls_nobody),
-        cmocka_unit_test(what_can_not_be_a_server_is_refused),
+        cmocka_unit_test(a_freed_lookup_never_calls_back),
+        cmocka_unit_test(an_invalid_server_is_refused),
         cmocka_unit_test(without_descriptors_it_fails_cleanly),
     };
 

@@ -6,15 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-/* cmocka.h needs those before it. */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
-#include "base/mem.h"
-#include "wire/secret.h"
+#include "base/mem/mem.h"
+#include "wire/tls/secret.h"
 
 static const char ca[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
-/* The form is a promise: tokens of today are read by the agents of tomorrow. */
+/* The format is stable: later agents read today's tokens. */
 static const char known[] =
     "hf1.AAECAwQFBgcICQoLDA0ODxAREhMUASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze_9a69h";
 static const char known_secret[] = "AAECAwQFBgcICQoLDA0ODxAREhMU";
@@ -62,7 +62,7 @@ static void no_two_tokens_have_the_same_secret(void **state)
     assert_string_not_equal(a.secret, b.secret);
 }
 
-static void what_the_server_keeps_fits_and_does_not_tell(void **state)
+static void the_stored_hash_matches_and_hides_the_secret(void **state)
 {
     struct token t;
     char hash[SECRET_HASH_SIZE];
@@ -74,7 +74,7 @@ static void what_the_server_keeps_fits_and_does_not_tell(void **state)
     assert_null(strstr(hash, t.secret));
 }
 
-static void what_is_no_token_is_told_why(void **state)
+static void an_invalid_token_is_refused_with_a_reason(void **state)
 {
     static const struct {
         const char *text, *error;
@@ -113,8 +113,8 @@ static void what_is_no_token_is_told_why(void **state)
     }
 }
 
-/* No bit, no character and no two neighbours in the wrong order go unnoticed, and
- * no error repeats what is secret. */
+/* Every changed bit, changed character and swapped pair is detected, and no error repeats the
+ * secret. */
 static void every_slip_is_noticed(void **state)
 {
     char text[TOKEN_TEXT_SIZE];
@@ -153,8 +153,8 @@ int main(void)
         cmocka_unit_test(a_token_is_one_line_and_read_again),
         cmocka_unit_test(the_form_does_not_change),
         cmocka_unit_test(no_two_tokens_have_the_same_secret),
-        cmocka_unit_test(what_the_server_keeps_fits_and_does_not_tell),
-        cmocka_unit_test(what_is_no_token_is_told_why),
+        cmocka_unit_test(the_stored_hash_matches_and_hides_the_secret),
+        cmocka_unit_test(an_invalid_token_is_refused_with_a_reason),
         cmocka_unit_test(every_slip_is_noticed),
     };
 

@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-/* cmocka.h needs those before it. */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
-#include "base/mem.h"
-#include "base/time.h"
+#include "base/mem/mem.h"
+#include "base/os/time.h"
+#include "base/text/msg.h"
 #include "tests/lib/random.h"
 
 enum { DAY_S = 86400, HOUR_S = 3600 };
@@ -32,7 +33,7 @@ static int64_t next(const char *rule, int64_t after_s)
     return cron_next(&c, after_s);
 }
 
-/* ---- the table: a second opinion over ten years */
+/* ---- the table: compared with another implementation over ten years */
 
 struct cron_case {
     const char *rule, *zone;
@@ -78,7 +79,7 @@ static void check_case(const struct cron_case *x)
                  (long long)x->count, (long long)x->last_s);
 }
 
-static void rules_come_when_a_second_opinion_says(void **state)
+static void rules_match_another_implementation(void **state)
 {
     (void)state;
     assert_int_equal(ARRAY_LEN(cases), 200);
@@ -118,13 +119,13 @@ static bool fits(const struct cron *c, int64_t shown_s)
            (c->any_day || c->any_weekday ? day && weekday : day || weekday);
 }
 
-/* As the written rule has it, one minute after the other. */
+/* The definition of a rule, evaluated for one minute. */
 static bool comes_at(const struct cron *c, int64_t at_s)
 {
     int64_t now_s = time_zone_offset_s(at_s), before_s = time_zone_offset_s(at_s - 60);
 
     if (fits(c, at_s + now_s)) {
-        /* A clock is set back by two hours at most. */
+        /* Clocks are set back by at most two hours. */
         for (int64_t ago_s = 60; !c->every_hour && ago_s <= 2 * HOUR_S; ago_s += 60) {
             if (at_s - ago_s + time_zone_offset_s(at_s - ago_s) == at_s + now_s)
                 return false;
@@ -138,7 +139,7 @@ static bool comes_at(const struct cron *c, int64_t at_s)
     return false;
 }
 
-/* A week around every change, and one where nothing happens. */
+/* The week around every change of the zone, and one without a change. */
 static void each_minute_of_some_weeks_is_as_the_rule_says(void **state)
 {
     static const int64_t weeks[] = { 1772800000, 1774400000, 1775000000, 1788700000,
@@ -152,7 +153,7 @@ static void each_minute_of_some_weeks_is_as_the_rule_says(void **state)
             int64_t from_s = weeks[i % ARRAY_LEN(weeks)] / 60 * 60, next_s;
 
             if ((i / ARRAY_LEN(weeks) + i + z) % 3 != 0)
-                continue; /* a third of them do */
+                continue; /* tests a third of them */
             cron_read(rules[i / ARRAY_LEN(weeks)], &c);
             next_s = cron_next(&c, from_s);
             for (int64_t at_s = from_s + 60; at_s < from_s + 4 * DAY_S; at_s += 60) {
@@ -166,8 +167,8 @@ static void each_minute_of_some_weeks_is_as_the_rule_says(void **state)
     }
 }
 
-/* Whenever somebody asks, it is the first one after that. */
-static void it_does_not_matter_when_somebody_asks(void **state)
+/* From any starting point the result is the first match after it. */
+static void the_next_run_is_the_first_after_any_time(void **state)
 {
     struct cron c;
     uint64_t seed = 5;
@@ -186,13 +187,13 @@ static void it_does_not_matter_when_somebody_asks(void **state)
     }
 }
 
-/* ---- clocks that are set */
+/* ---- changes of the clock */
 
-/* Berlin, 2027-03-28 and 2027-10-31, at 01:00 UTC: three o'clock comes an hour early, then
- * late. */
+/* Berlin, 2027-03-28 and 2027-10-31, at 01:00 UTC: the clock skips from 2 to 3, and goes back from
+ * 3 to 2. */
 enum { SPRING = 1806195600, AUTUMN = 1824944400 };
 
-static void what_is_left_out_runs_at_its_end_once(void **state)
+static void a_skipped_run_happens_once_at_the_end_of_the_skip(void **state)
 {
     (void)state;
     set_zone("CET-1CEST,M3.5.0,M10.5.0/3");
@@ -201,11 +202,11 @@ static void what_is_left_out_runs_at_its_end_once(void **state)
     assert_int_equal(next("0,30 2,3 * * *", SPRING - 1), SPRING);
     assert_int_equal(next("0,30 2,3 * * *", SPRING), SPRING + HOUR_S / 2);
     assert_int_equal(next("15 * * * *", SPRING - HOUR_S / 2), SPRING + HOUR_S / 4);
-    set_zone("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0"); /* half an hour, 2027-10-02 15:30 UTC */
+    set_zone("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0"); /* by half an hour, 2027-10-02 15:30 UTC */
     assert_int_equal(next("15 2 * * *", 1822491000 - HOUR_S), 1822491000);
 }
 
-static void what_comes_twice_runs_once_but_for_every_hour(void **state)
+static void a_repeated_hour_runs_once_except_for_hourly_rules(void **state)
 {
     (void)state;
     set_zone("CET-1CEST,M3.5.0,M10.5.0/3");
@@ -216,10 +217,10 @@ static void what_comes_twice_runs_once_but_for_every_hour(void **state)
     assert_int_equal(next("0 * * * *", AUTUMN - HOUR_S), AUTUMN);
 }
 
-/* An island that went from one side of the date line to the other had no 30 December. */
-static void a_day_that_is_left_out_runs_at_its_end(void **state)
+/* An island that crossed the date line had no 30 December. */
+static void a_run_on_a_skipped_day_happens_at_its_end(void **state)
 {
-    const int64_t change_s = 1325239200; /* 2011-12-30 10:00 UTC, when it was midnight */
+    const int64_t change_s = 1325239200; /* 2011-12-30 10:00 UTC, midnight there */
 
     (void)state;
     set_zone(":Pacific/Apia");
@@ -244,7 +245,7 @@ static void leap_days_are_found_over_a_century_without_one(void **state)
     assert_int_equal(next("0 0 1 1 *", -86400 * 366), -86400 * 365); /* 1969 */
 }
 
-/* With a star in one of them, day and weekday must both fit. */
+/* If one of the two fields starts with a star, day and weekday must both match. */
 static void a_leap_day_of_a_weekday_is_found_however_far(void **state)
 {
     (void)state;
@@ -254,7 +255,7 @@ static void a_leap_day_of_a_weekday_is_found_however_far(void **state)
     assert_int_equal(next("0 0 */31 2 1", 1801440000), 2148595200); /* the 1st, 2027 and 2038 */
 }
 
-static void one_that_never_comes_is_found_to(void **state)
+static void a_rule_that_never_matches_is_detected(void **state)
 {
     struct cron c;
 
@@ -266,7 +267,7 @@ static void one_that_never_comes_is_found_to(void **state)
     assert_true(cron_next(&c, 1767225600) == INT64_MAX);
 }
 
-/* ---- what is wrong */
+/* ---- errors */
 
 /* clang-format off */
 static const struct { const char *rule, *wrong; } wrong[] = {
@@ -311,14 +312,17 @@ static void a_bad_rule_is_refused_with_field_and_value(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
-        const char *said = cron_check(wrong[i].rule);
+        const char *text = cron_check(wrong[i].rule);
+        char english[200] = "accepted";
 
-        if (!said || strcmp(said, wrong[i].wrong) != 0)
-            fail_msg("%s: %s", wrong[i].rule, said ? said : "taken");
+        if (text)
+            msg_put(english, sizeof(english), text, NULL, 0);
+        if (strcmp(english, wrong[i].wrong) != 0)
+            fail_msg("%s: %s", wrong[i].rule, english);
     }
 }
 
-static void what_is_right_is_taken(void **state)
+static void valid_rules_are_accepted(void **state)
 {
     static const char *const fine[] = { "",
                                         "* * * * *",
@@ -336,7 +340,7 @@ static void what_is_right_is_taken(void **state)
     }
 }
 
-/* However long it is, and whatever it is. */
+/* Of any length and content. */
 static void any_text_is_read_or_refused(void **state)
 {
     static const char letters[] = "0159*,-/ \t@jansun~L";
@@ -361,17 +365,17 @@ static void any_text_is_read_or_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules_come_when_a_second_opinion_says),
+        cmocka_unit_test(rules_match_another_implementation),
         cmocka_unit_test(each_minute_of_some_weeks_is_as_the_rule_says),
-        cmocka_unit_test(it_does_not_matter_when_somebody_asks),
-        cmocka_unit_test(what_is_left_out_runs_at_its_end_once),
-        cmocka_unit_test(what_comes_twice_runs_once_but_for_every_hour),
-        cmocka_unit_test(a_day_that_is_left_out_runs_at_its_end),
+        cmocka_unit_test(the_next_run_is_the_first_after_any_time),
+        cmocka_unit_test(a_skipped_run_happens_once_at_the_end_of_the_skip),
+        cmocka_unit_test(a_repeated_hour_runs_once_except_for_hourly_rules),
+        cmocka_unit_test(a_run_on_a_skipped_day_happens_at_its_end),
         cmocka_unit_test(leap_days_are_found_over_a_century_without_one),
         cmocka_unit_test(a_leap_day_of_a_weekday_is_found_however_far),
-        cmocka_unit_test(one_that_never_comes_is_found_to),
+        cmocka_unit_test(a_rule_that_never_matches_is_detected),
         cmocka_unit_test(a_bad_rule_is_refused_with_field_and_value),
-        cmocka_unit_test(what_is_right_is_taken),
+        cmocka_unit_test(valid_rules_are_accepted),
         cmocka_unit_test(any_text_is_read_or_refused),
     };
 

@@ -6,15 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-/* cmocka.h needs those before it. */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
 
-static void durations_are_told_in_two_units(void **state)
+static void durations_are_written_in_two_units(void **state)
 {
     static const struct {
         int64_t ms;
@@ -52,7 +52,7 @@ static void durations_are_read_as_people_write_them(void **state)
 {
     static const struct {
         const char *text;
-        int64_t seconds; /* -1: it is none */
+        int64_t seconds; /* -1: refused */
     } cases[] = {
         { "0", 0 },        { "90", 90 },          { "30s", 30 },
         { "5m", 300 },     { "12h", 43200 },      { "7d", 604800 },
@@ -92,7 +92,7 @@ static void a_date_is_local(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(durations_are_told_in_two_units),
+        cmocka_unit_test(durations_are_written_in_two_units),
         cmocka_unit_test(durations_are_read_as_people_write_them),
         cmocka_unit_test(a_date_is_local),
     };

@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-/* cmocka.h needs those before it. */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
 #include "model/rules.h"
 
 static void read_as(const struct shape *s, const char *json, struct arena *a, void *out)
@@ -31,7 +31,8 @@ static void a_process_has_one_name(void **state)
         { "/", "agent", "", "/agent" },
         { "/usr", "bin/agent", "", "/usr/bin/agent" },
         { "/usr", "agent", "key", "key" },
-        { "", "agent", "", "agent" },
+        { "", "agent", "", "/agent" },
+        { "", "/agent", "", "/agent" },
         { "", "", "key:1", "key:1" },
         { "/usr", "", "", "" },
         { "", "", "", "" },
@@ -53,7 +54,7 @@ static void a_process_has_one_name(void **state)
     "{\"op_type\":0,\"process_infos\":[{\"ip_list\":[{\"ip\":\"10.0.0.1\",\"bk_cloud_id\":0}]"
 #define WHOLE "\"setup_path\":\"/a\",\"proc_name\":\"p\",\"pid_path\":\"/a/p.pid\""
 
-static void what_job_says_becomes_a_spec(void **state)
+static void a_job_process_becomes_a_spec(void **state)
 {
     static const char json[] = HEAD
         "," WHOLE ",\"cfg_path\":\"/a/c\",\"log_path\":\"/a/l\",\"contact\":\"tom\","
@@ -94,7 +95,7 @@ static void what_job_says_becomes_a_spec(void **state)
     assert_int_equal(p.start_check_s, 2);
     assert_int_equal(p.start_retries, 4);
     assert_int_equal(proc_check_end_s(&s), 9);
-    shape_write(&proc_spec_shape, &s, &text); /* as it goes to store and agent */
+    shape_write(&proc_spec_shape, &s, &text); /* as it is stored and sent to the agent */
     read_as(&proc_spec_shape, buf_text(&text), &a, &again);
     assert_string_equal(again.extra.job.owner, "tom");
     assert_int_equal(again.extra.has_job, PRESENCE_GIVEN);
@@ -103,7 +104,7 @@ static void what_job_says_becomes_a_spec(void **state)
     arena_free(&a);
 }
 
-/* 0 is a default of Job's that came from nowhere. */
+/* Job's documents give 0 as a default without a reason. */
 static void zero_and_nothing_are_the_defaults(void **state)
 {
     static const char *const jsons[] = {
@@ -215,7 +216,7 @@ static const struct { const char *json, *says; } bad[] = {
 };
 /* clang-format on */
 
-static void what_is_wrong_is_named(void **state)
+static void invalid_fields_are_named(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -260,11 +261,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_has_one_name),
-        cmocka_unit_test(what_job_says_becomes_a_spec),
+        cmocka_unit_test(a_job_process_becomes_a_spec),
         cmocka_unit_test(zero_and_nothing_are_the_defaults),
         cmocka_unit_test(scripts_are_commands),
         cmocka_unit_test(limits_of_scripts_have_defaults_of_their_own),
-        cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(invalid_fields_are_named),
         cmocka_unit_test(an_extension_is_one_of_three),
     };
 

@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-/* cmocka.h needs those before it. */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
-#include "base/mem.h"
+#include "base/mem/mem.h"
 
 static void places_are_filled_by_number(void **state)
 {
@@ -25,7 +25,7 @@ static void places_are_filled_by_number(void **state)
         { "{0}{0}", { "中" }, "中中" },
         { "{2} is not there", { "a", "b" }, "{2} is not there" },
         { "{0}", { NULL }, "{0}" },
-        { "{0}", { "{1}", "b" }, "{1}" }, /* what is filled in is no phrase */
+        { "{0}", { "{1}", "b" }, "{1}" }, /* placeholders in an argument are not replaced */
         { "{x} {10} {", { "a", "b" }, "{x} {10} {" },
     };
 

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/why.h"
+#include "model/why_write.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-/* cmocka.h needs those before it. */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
-#include "base/mem.h"
-#include "base/utf8.h"
+#include "base/mem/mem.h"
+#include "base/text/utf8.h"
 #include "model/proc.h"
 #include "model/view.h"
+#include "model/why_judge.h"
 
 enum { NOW = 1700000000 };
 
-/* What views begin with; rows say what is different, so that they override on purpose. */
+/* Common members of views; rows override some of them on purpose. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 #define NONE    .cause.doing = -1, .cause.exit_code = -1
 #define RUNS    NONE, .wanted = PROC_RUNNING, .status = PROC_RUNNING, .hosted = true
@@ -39,6 +40,10 @@ static const struct {
     bool trouble;
     const char *said[LANGS];
 } rows[] = {
+    /* what it left */
+    { { STOPPED, .cause.since_s = NOW - 60, .cause.left = "nginx (12), nginx (13)" }, false,
+      { "stopped for 1m 0s, as wanted; these processes of it still run: nginx (12), nginx (13)",
+        "已按期望停止 1分0秒；其以下进程仍在运行：nginx (12), nginx (13)" } },
     /* periodic */
     { { DOWN, .cause.is_periodic = true, .cause.next_run_s = NOW + 10800 }, false,
       { "not run yet; next run in 3h 0m",
@@ -48,7 +53,7 @@ static const struct {
       { "last run 30s ago succeeded; next run in 1m 0s",
         "最近一次执行于 30秒前成功；下次执行在 1分0秒后" } },
     { { DOWN, .cause.is_periodic = true, .cause.next_run_s = NOW - 1, EXIT(20, 3),
-        FAILED(20, PROC_OP_START, CODE_COMMAND, "the command ended with exit code 3") }, true,
+        FAILED(20, PROC_OP_START, CODE_COMMAND, "\x01""the command ended with exit code %d\x02""1:3") }, true,
       { "last run failed 20s ago: the command ended with exit code 3 (65535); next run is due now",
         "最近一次执行于 20秒前失败：命令执行失败：命令以退出码 3 结束（65535）；即将执行下一次" } },
     { { DOWN, .cause.is_periodic = true }, false,
@@ -61,7 +66,7 @@ static const struct {
       { "being run", "正在执行" } },
     { { STOPPED, .cause.is_periodic = true, .cause.since_s = NOW - 60 }, false,
       { "stopped for 1m 0s, as wanted", "已按期望停止 1分0秒" } },
-    /* runs */
+    /* running */
     { { RUNS, .pid = 812 }, false,
       { "running as pid 812",
         "运行中，PID 812" } },
@@ -80,12 +85,27 @@ static const struct {
     { { RUNS, .pid = 812, .cause.since_s = NOW - 60, .wanted = PROC_UNREGISTERED, .hosted = false }, false,
       { "running for 1m 0s as pid 812, not hosted",
         "已运行 1分0秒，PID 812，未托管" } },
+    { { RUNS, .pid = 812, .cause.since_s = NOW - 60, .cause.has_old_spec = true }, false,
+      { "running for 1m 0s as pid 812; it runs with its previous spec until its next start",
+        "已运行 1分0秒，PID 812；仍按修改前的配置运行，下次启动时生效" } },
+    { { STOPPED, .cause.since_s = NOW - 300, FAILED(2, PROC_OP_START, CODE_COMMAND, "exit code 3") }, false,
+      { "not running; start failed 2s ago: exit code 3 (65535)",
+        "未运行；2秒前启动失败：命令执行失败：exit code 3（65535）" } },
     { { RUNS, .pid = 812, .cause.since_s = NOW - 60, .restarts = 1 }, false,
       { "running for 1m 0s as pid 812; restarted once",
         "已运行 1分0秒，PID 812；已自动重启 1 次" } },
     { { RUNS, .pid = 812, .cause.since_s = NOW - 60, .restarts = 1, EXIT(61, 1) }, false,
       { "running for 1m 0s as pid 812; restarted once, after exit code 1",
         "已运行 1分0秒，PID 812；已自动重启 1 次，原因：退出码 1" } },
+    { { RUNS, .pid = 812, .cause.since_s = NOW - 3, .restarts = 99, SIGNAL(3, 9), .cause.recent_restarts = 57, .cause.recent_s = NOW - 3 }, true,
+      { "running for 3s as pid 812; restarted 57 times in 10 minutes, last after signal 9 (SIGKILL)",
+        "已运行 3秒，PID 812；10 分钟内已自动重启 57 次，最近一次原因：信号 9（SIGKILL）" } },
+    { { RUNS, .pid = 812, .cause.since_s = NOW - 3, .restarts = 99, SIGNAL(3, 9), .cause.recent_restarts = 4, .cause.recent_s = NOW - 3 }, false,
+      { "running for 3s as pid 812; restarted 99 times, last after signal 9 (SIGKILL)",
+        "已运行 3秒，PID 812；已自动重启 99 次，最近一次原因：信号 9（SIGKILL）" } },
+    { { RUNS, .pid = 812, .cause.since_s = NOW - 600, .restarts = 99, SIGNAL(600, 9), .cause.recent_restarts = 57, .cause.recent_s = NOW - 600 }, true,
+      { "running for 10m 0s as pid 812; restarted 99 times, last after signal 9 (SIGKILL)",
+        "已运行 10分0秒，PID 812；已自动重启 99 次，最近一次原因：信号 9（SIGKILL）" } },
     { { RUNS, .pid = 812, .cause.since_s = NOW - 7200, .restarts = 2, SIGNAL(7201, 11), .cause.exit_core = true }, false,
       { "running for 2h 0m as pid 812; restarted 2 times, last after signal 11 (SIGSEGV), core dumped",
         "已运行 2小时0分，PID 812；已自动重启 2 次，最近一次原因：信号 11（SIGSEGV），已产生 core" } },
@@ -99,7 +119,7 @@ static const struct {
       { "running for 2h 0m as pid 812",
         "已运行 2小时0分，PID 812" } },
     { { RUNS, .pid = 812, .cause.since_s = NOW - 60, .restarts = 2, SIGNAL(70, 9), .cause.limit_s = NOW - 70,
-        .cause.limit_text = "cpu 97.2, 98.0, 97.7 % of the machine, its limit is 50 %" }, false,
+        .cause.limit_text = "\x01""cpu %s %% of the machine, its limit is %g %%\x02""16:97.2, 98.0, 97.72:50" }, false,
       { "running for 1m 0s as pid 812; restarted 2 times, last after signal 9 (SIGKILL), for it used too much (cpu 97.2, "
         "98.0, 97.7 % of the machine, its limit is 50 %)",
         "已运行 1分0秒，PID 812；已自动重启 2 次，最近一次原因：信号 9（SIGKILL），资源超限（占用整机 CPU 97.2, 98.0, 97.7 %，"
@@ -108,7 +128,7 @@ static const struct {
         .cause.limit_text = "it was another time" }, false,
       { "running for 1m 0s as pid 812; restarted 3 times, last after exit code 1",
         "已运行 1分0秒，PID 812；已自动重启 3 次，最近一次原因：退出码 1" } },
-    /* runs, but not as it should */
+    /* running, with a problem */
     { { RUNS, .pid = 812, .cause.since_s = NOW - 60, .cause.instances = 2, .cause.instances_wanted = 3 }, true,
       { "running for 1m 0s as pid 812, but only 2 of 3 instances are there",
         "已运行 1分0秒，PID 812，但实例不足：应有 3 个，实有 2 个" } },
@@ -130,7 +150,7 @@ static const struct {
     { { RUNS, .pid = 812, .cause.since_s = NOW - 3600, FAILED(300, PROC_OP_RELOAD, CODE_TIMEOUT, "") }, false,
       { "running for 1h 0m as pid 812; reload failed 5m 0s ago: the command took too long (822)",
         "已运行 1小时0分，PID 812；5分0秒前重新加载失败：命令执行超时（822）" } },
-    { { DOWN, .hosted = false, FAILED(5, PROC_OP_START, CODE_TIMEOUT, "the command ran longer than 60 s and was ended: the command names 12 whose exe is web, expected websrv") }, true,
+    { { DOWN, .hosted = false, FAILED(5, PROC_OP_START, CODE_TIMEOUT, "\x01""the command ran longer than %lld s and was ended: %s\x02""2:6077:\x01""%s names %lld whose exe is %s, expected %s\x02""13:\x01""the command\x02""2:123:web6:websrv") }, true,
       { "not running; start failed 5s ago: the command ran longer than 60 s and was ended: the command names 12 whose exe is web, expected websrv (822); not hosted, so nobody starts it",
         "未运行；5秒前启动失败：命令执行超时：命令执行超过 60 秒，已被终止：命令 指向 12，其程序是 web，应为 websrv（822）；未托管，不会自动拉起" } },
     { { RUNS, .pid = 812, .cause.since_s = NOW - 60, FAILED(90, PROC_OP_START, CODE_CHECK, "not alive"), .restarts = 1, EXIT(95, 1) }, false,
@@ -139,7 +159,7 @@ static const struct {
     { { RUNS, .pid = 812, .cause.since_s = NOW - 60, FAILED(5, PROC_OP_START, CODE_RUNNING, "it runs") }, false,
       { "running for 1m 0s as pid 812",
         "已运行 1分0秒，PID 812" } },
-    /* in work */
+    /* in progress */
     { { DOWN, .cause.doing = PROC_OP_START }, false,
       { "being started",
         "正在启动" } },
@@ -158,7 +178,7 @@ static const struct {
     { { DOWN, .cause.doing = PROC_OP_START, .cause.tries = 2, .cause.tries_max = 4, EXIT(3, 1) }, true,
       { "being started, try 2 of 4; ended 3s ago: exit code 1",
         "正在启动（第 2 次拉起，最多 4 次）；进程于 3秒前退出：退出码 1" } },
-    { { DOWN, .cause.doing = PROC_OP_RESTART, .cause.tries = 7, .cause.tries_max = -1, SIGNAL(3, 6), FAILED(2, PROC_OP_START, CODE_CHECK, "not alive") }, true,
+    { { DOWN, .cause.doing = PROC_OP_RESTART, .cause.tries = 7, .cause.tries_max = -1, SIGNAL(3, 6), FAILED(2, PROC_OP_START, CODE_CHECK, MSG("not alive")) }, true,
       { "being restarted, try 7; ended 3s ago: signal 6 (SIGABRT); start failed 2s ago: not alive (836)",
         "正在重启（第 7 次拉起）；进程于 3秒前退出：信号 6（SIGABRT）；2秒前启动失败：操作后状态检查未通过：未存活（836）" } },
     { { RUNS, .pid = 812, .cause.since_s = NOW - 9, .cause.doing = PROC_OP_QUERY }, false,
@@ -183,6 +203,9 @@ static const struct {
     { { DOWN, SIGNAL(12, 11), .cause.exit_core = true, TRIES(0, 4, 10) }, true,
       { "not running, ended 12s ago: signal 11 (SIGSEGV), core dumped; try 1 of 4 in 10s",
         "未运行，进程于 12秒前退出：信号 11（SIGSEGV），已产生 core；10秒后第 1 次拉起（最多 4 次）" } },
+    { { DOWN, SIGNAL(12, 9), .cause.exit_oom_perhaps = true, TRIES(9, -1, 7) }, true,
+      { "not running, ended 12s ago: signal 9 (SIGKILL), perhaps an OOM kill (out of memory); try 10 in 7s",
+        "未运行，进程于 12秒前退出：信号 9（SIGKILL），可能因内存不足被系统终止（OOM）；7秒后第 10 次拉起" } },
     { { DOWN, SIGNAL(12, 9), .cause.exit_oom = true, TRIES(9, -1, 7) }, true,
       { "not running, ended 12s ago: OOM kill (out of memory); try 10 in 7s",
         "未运行，进程于 12秒前退出：内存不足，被系统终止（OOM）；7秒后第 10 次拉起" } },
@@ -207,13 +230,13 @@ static const struct {
     { { DOWN, EXIT(90000, 1), .hosted = false }, true,
       { "not running, ended 1d 1h ago: exit code 1; not hosted, so nobody starts it",
         "未运行，进程于 1天1小时前退出：退出码 1；未托管，不会自动拉起" } },
-    { { DOWN, .last_start_s = NOW - 50, FAILED(45, PROC_OP_START, CODE_MATCH, "pid file /run/web.pid names 1234 whose exe is java, expected web"), .hosted = false }, true,
+    { { DOWN, .last_start_s = NOW - 50, FAILED(45, PROC_OP_START, CODE_MATCH, "\x01""%s names %lld whose exe is %s, expected %s\x02""28:\x01""pid file %s\x02""12:/run/web.pid4:12344:java3:web"), .hosted = false }, true,
       { "not running; start failed 45s ago: pid file /run/web.pid names 1234 whose exe is java, expected web (807); not hosted, so nobody starts it",
         "未运行；45秒前启动失败：进程与预期不符：PID 文件 /run/web.pid 指向 1234，其程序是 java，应为 web（807）；未托管，不会自动拉起" } },
     { { DOWN, EXIT(20, 1), FAILED(15, PROC_OP_START, CODE_CHECK, "not alive after 5 s"), TRIES(2, 4, 7) }, true,
       { "not running, ended 20s ago: exit code 1; start failed 15s ago: not alive after 5 s (836); try 3 of 4 in 7s",
         "未运行，进程于 20秒前退出：退出码 1；15秒前启动失败：操作后状态检查未通过：not alive after 5 s（836）；7秒后第 3 次拉起（最多 4 次）" } },
-    { { DOWN, FAILED(15, PROC_OP_START, CODE_USER, "user nobody2: no such user"), .hosted = false, .wanted = PROC_STOPPED }, true,
+    { { DOWN, FAILED(15, PROC_OP_START, CODE_USER, "\x01""user %s: no such user\x02""7:nobody2"), .hosted = false, .wanted = PROC_STOPPED }, false,
       { "not running; start failed 15s ago: user nobody2: no such user (122)",
         "未运行；15秒前启动失败：系统用户不存在：用户 nobody2 不存在（122）" } },
     { { DOWN, FAILED(15, 99, CODE_SYSTEM, "disk"), .hosted = false }, true,
@@ -226,7 +249,7 @@ static const struct {
     { { DOWN, .hosted = false, .cause.has_given_up = true, .cause.tries = 1, EXIT(300, 127), FAILED(300, PROC_OP_START, CODE_COMMAND, "sh: 1: web: not found") }, true,
       { "given up after 1 try, no longer hosted; ended 5m 0s ago: exit code 127; start failed 5m 0s ago: sh: 1: web: not found (65535)",
         "自动拉起 1 次后放弃，已取消托管；进程于 5分0秒前退出：退出码 127；5分0秒前启动失败：命令执行失败：sh: 1: web: not found（65535）" } },
-    /* as wanted */
+    /* stopped as wanted */
     { { STOPPED }, false,
       { "stopped, as wanted",
         "已按期望停止" } },
@@ -245,7 +268,7 @@ static const struct {
     { { STOPPED, .wanted = PROC_UNREGISTERED, EXIT(30, 0) }, false,
       { "not running, ended 30s ago: exit code 0",
         "未运行，进程于 30秒前退出：退出码 0" } },
-    /* once */
+    /* runs once */
     { { DOWN, .cause.has_finished = true, EXIT(30, 0) }, false,
       { "finished 30s ago, as it should",
         "已于 30秒前按预期运行完成" } },
@@ -281,7 +304,7 @@ static const char *write_why(const struct proc_view *v, enum lang lang, struct b
     return buf_text(b);
 }
 
-static void every_state_is_told_in_one_sentence(void **state)
+static void every_state_has_one_sentence(void **state)
 {
     struct buf b = { 0 };
 
@@ -295,7 +318,7 @@ static void every_state_is_told_in_one_sentence(void **state)
     buf_free(&b);
 }
 
-/* It is read by proc_view_shape, which has a limit. */
+/* proc_view_shape, which reads it, has a limit. */
 static void a_sentence_is_one_line_and_short(void **state)
 {
     struct proc_view v = { DOWN, EXIT(12, 1), TRIES(3, 4, 1) };
@@ -306,7 +329,7 @@ static void a_sentence_is_one_line_and_short(void **state)
     for (size_t i = 0; i + 3 < sizeof(text); i += 3)
         memcpy(text + i, "\xE4\xB8\xAD", 4);
     text[1] = '\0';
-    memcpy(text, "\n\t\033[2J\r\n\x7F", 8); /* and what is left of a character */
+    memcpy(text, "\n\t\033[2J\r\n\x7F", 8); /* and an incomplete character */
     text[8] = ' ';
     v.cause.failed_s = NOW;
     v.cause.failed_op = PROC_OP_START;
@@ -336,8 +359,8 @@ static void a_view_without_texts_is_fine(void **state)
     buf_free(&b);
 }
 
-/* What was to come when the agent was last heard of is told as it was then. */
-static void of_an_agent_that_is_away_it_is_told_what_was_known(void **state)
+/* Times are shown relative to the last report of the agent. */
+static void an_offline_agent_shows_the_last_known_state(void **state)
 {
     const struct proc_view runs = { RUNS, .pid = 812, .cause.since_s = NOW - 3600 };
     const struct proc_view down = { DOWN, EXIT(612, 1), .cause.tries = 1, .cause.tries_max = 4,
@@ -413,7 +436,7 @@ static void the_facts_survive_the_wire(void **state)
     arena_free(&a);
 }
 
-/* An agent may say what it likes: nothing that is reckoned with them may overflow. */
+/* An agent may send any number; calculations with them must not overflow. */
 static void numbers_out_of_all_bounds_are_refused(void **state)
 {
     static const char *const names[] = { "since_s",     "exit_s",    "failed_s",  "failed_op",
@@ -436,7 +459,7 @@ static void numbers_out_of_all_bounds_are_refused(void **state)
     arena_free(&a);
 }
 
-/* The largest and the least that are let in. */
+/* The largest and the smallest numbers that are accepted. */
 static void a_sentence_is_made_of_any_number(void **state)
 {
     static const int64_t ends[] = { WHY_NUMBER_MAX, -WHY_NUMBER_MAX };
@@ -478,10 +501,10 @@ static void a_sentence_is_made_of_any_number(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_state_is_told_in_one_sentence),
+        cmocka_unit_test(every_state_has_one_sentence),
         cmocka_unit_test(a_sentence_is_one_line_and_short),
         cmocka_unit_test(a_view_without_texts_is_fine),
-        cmocka_unit_test(of_an_agent_that_is_away_it_is_told_what_was_known),
+        cmocka_unit_test(an_offline_agent_shows_the_last_known_state),
         cmocka_unit_test(every_operation_has_a_name),
         cmocka_unit_test(the_facts_survive_the_wire),
         cmocka_unit_test(numbers_out_of_all_bounds_are_refused),

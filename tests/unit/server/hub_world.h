@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
-#include "server/hub.h"
+#include "base/mem/buf.h"
+#include "base/mem/mem.h"
+#include "server/dispatch/hub.h"
 
 enum { BEGIN_MS = 1000, DEADLINE_MS = BEGIN_MS + 60 * 1000 };
 
@@ -83,8 +83,8 @@ static inline bool world_is_here(void *arg, const char *agent)
     return w->is_here;
 }
 
-static const struct hub_hands world_hands = { world_on_task, world_on_result, world_on_send,
-                                              world_is_full, world_is_here };
+static const struct hub_effects world_effects = { world_on_task, world_on_result, world_on_send,
+                                                  world_is_full, world_is_here };
 
 /* A start of the process `name` that waits. */
 static inline struct hub_item world_item(const struct world *w, const char *agent, const char *name)
@@ -103,7 +103,7 @@ static inline int world_setup(void **state)
 {
     struct world *w = xalloc(sizeof(*w));
 
-    w->hub = hub_new(&world_hands, w, BEGIN_MS);
+    w->hub = hub_new(&world_effects, w, BEGIN_MS);
     shape_defaults(&proc_spec_shape, &w->spec);
     w->item = world_item(w, "a", "p");
     w->task = (struct hub_task){ "T", { &w->item, 1 } };

@@ -4,12 +4,13 @@
 #ifndef TESTS_UNIT_SERVER_TASK_WORLD_H
 #define TESTS_UNIT_SERVER_TASK_WORLD_H
 
+#include "model/translate.h"
 #include "tests/lib/store_rig.h"
 
-#include "base/loop.h"
-#include "server/fleet.h"
-#include "server/hub.h"
-#include "server/tasks.h"
+#include "base/io/loop.h"
+#include "server/dispatch/hub.h"
+#include "server/dispatch/tasks.h"
+#include "server/fleet/fleet.h"
 #include "store/store_hosts.h"
 #include "store/store_items.h"
 
@@ -59,7 +60,7 @@ static inline void world_send(void *arg, const char *agent, int64_t epoch, unsig
     snprintf(sent->name, sizeof(sent->name), "%s", m->meta.name);
 }
 
-static const struct tasks_hands world_hands = { world_send };
+static const struct tasks_effects world_effects = { world_send };
 
 static inline void world_turn(struct world *w, int64_t wait_ms)
 {
@@ -96,7 +97,7 @@ static inline void world_open(struct world *w)
         watch_want(w->watch, WATCH_READ, err))
         fail_msg("%s", err->text);
     w->fleet = fleet_new(w->loop, NULL, w->rig.store);
-    w->tasks = tasks_new(w->loop, NULL, w->rig.store, w->fleet, &world_hands, w);
+    w->tasks = tasks_new(w->loop, NULL, w->rig.store, w->fleet, &world_effects, w);
     if (fleet_load(w->fleet, err) || tasks_load(w->tasks, err))
         fail_msg("%s", err->text);
 }
@@ -268,7 +269,7 @@ static inline void world_on_read(void *arg, const struct task_info *task, const 
         items[i].key = arena_strdup(a, from.key);
         items[i].space = arena_strdup(a, from.space);
         items[i].name = arena_strdup(a, from.name);
-        items[i].text = arena_strdup(a, from.text);
+        items[i].text = arena_strdup(a, translate(from.text, LANG_EN, a));
         items[i].setup_path = arena_strdup(a, from.setup_path);
         items[i].proc_name = arena_strdup(a, from.proc_name);
         proc_view_keep(&items[i].view, a);

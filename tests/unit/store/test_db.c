@@ -210,7 +210,7 @@ static void a_conflict_says_what_it_means_here(void **state)
     put(b, 1);
     refused(b, &insert, &(struct pair){ 1, "y" }, ERR_CONFLICT);
     assert_string_equal(b->rig.err.text, "this number is taken");
-    put(b, 2); /* and harms nobody else */
+    put(b, 2); /* and does not affect other rows */
     assert_int_equal(count(b), 2);
 }
 
@@ -252,7 +252,7 @@ static void a_transaction_is_all_or_nothing(void **state)
     assert_int_equal(db_commit(b->db, &b->rig.err), 0);
     assert_false(db_is_in(b->db));
     assert_int_equal(count(b), 2);
-    db_rollback(b->db); /* of nothing */
+    db_rollback(b->db); /* without a transaction */
     assert_int_equal(db_commit(b->db, &b->rig.err), -1);
     assert_int_equal(db_part_keep(b->db, &b->rig.err), -1);
 }

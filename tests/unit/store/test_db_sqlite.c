@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files: what is not ours, not whole or in use is refused and left as it is. */
+/* Files: a file that is foreign, damaged or in use is refused and left unchanged. */
 #include "tests/lib/store_rig.h"
 
 #include <errno.h>
@@ -11,14 +11,14 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/sys.h"
+#include "base/os/sys.h"
 #include "store/store_apps.h"
 
 static int place(void **state)
 {
     struct store_rig *r = xalloc(sizeof(*r));
 
-    unsetenv("HOLDFAST_TEST_DB"); /* this is about SQLite's files */
+    unsetenv("HOLDFAST_TEST_DB"); /* this test is about SQLite's files */
     store_rig_place(r);
     r->options.url = r->url;
     *state = r;
@@ -38,7 +38,7 @@ static size_t count_apps(struct store_rig *r)
     return rows.n;
 }
 
-/* A file with something in it, closed. */
+/* Makes a database with data, and closes it. */
 static void make_data(struct store_rig *r, size_t apps)
 {
     store_rig_open(r);
@@ -78,7 +78,7 @@ static char *byte(const struct buf *b, size_t n)
     return b->block + b->start + n;
 }
 
-/* Opening fails with this code and these words, and changes no byte. */
+/* Opening fails with this code and text, and changes no byte. */
 static void refused(struct store_rig *r, int code, const char *words)
 {
     struct buf before = read_file(r->path), after;
@@ -115,7 +115,7 @@ static void a_new_file_is_ours_alone_to_read(void **state)
     umask(old);
 }
 
-static void what_is_no_database_is_refused(void **state)
+static void a_file_that_is_no_database_is_refused(void **state)
 {
     static const char garbage[8192] = "This is a text that somebody needs.";
     struct store_rig *r = *state;
@@ -133,7 +133,7 @@ static void what_is_no_database_is_refused(void **state)
     rmdir(r->path);
 }
 
-/* The first 72 bytes of a database end with what tells programs apart. */
+/* The application id is at the end of the first 72 bytes. */
 static void a_database_of_another_program_is_refused(void **state)
 {
     struct store_rig *r = *state;
@@ -157,11 +157,11 @@ static void a_damaged_file_is_refused(void **state)
     b = read_file(r->path);
     pages = b.len / 4096;
     assert_true(pages > 20);
-    for (size_t keep = 1; keep < pages; keep += 7) { /* the end is missing */
+    for (size_t keep = 1; keep < pages; keep += 7) { /* truncated */
         write_file(r->path, buf_data(&b), keep * 4096 + keep % 3 * 100);
         refused(r, ERR_SYSTEM, "damaged");
     }
-    for (size_t page = 1; page < pages; page += 7) { /* something else stands in it */
+    for (size_t page = 1; page < pages; page += 7) { /* overwritten */
         char old[64];
 
         memcpy(old, byte(&b, page * 4096), sizeof(old));
@@ -176,7 +176,7 @@ static void a_damaged_file_is_refused(void **state)
     buf_free(&b);
 }
 
-/* Runs f in a child, which ends with 0 if all is well. */
+/* Runs f in a child, which exits with 0 on success. */
 static int in_child(struct store_rig *r, int (*f)(struct store_rig *r))
 {
     pid_t pid = fork();
@@ -188,7 +188,7 @@ static int in_child(struct store_rig *r, int (*f)(struct store_rig *r))
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/* Dies with what it wrote in the log alone. */
+/* Dies with its data only in the WAL. */
 static int write_and_die(struct store_rig *r)
 {
     store_rig_open(r);
@@ -218,9 +218,9 @@ static void a_log_without_its_file_is_kept(void **state)
     buf_free(&log);
 }
 
-/* ---- One at a time. */
+/* ---- One process at a time. */
 
-static int is_refused(struct store_rig *r)
+static int expect_refused(struct store_rig *r)
 {
     char words[64];
 
@@ -241,13 +241,13 @@ static void a_second_process_is_refused_by_naming_the_first(void **state)
     struct store *second = NULL;
 
     store_rig_open(r);
-    assert_int_equal(in_child(r, is_refused), 0);
-    assert_int_equal(store_open(&r->options, &second, &r->err), -1); /* nor this one twice */
+    assert_int_equal(in_child(r, expect_refused), 0);
+    assert_int_equal(store_open(&r->options, &second, &r->err), -1); /* nor twice in this process */
     assert_int_equal(r->err.code, ERR_CONFLICT);
     put_app(r, "a");
     store_rig_close(r);
     assert_int_equal(in_child(r, opens), 0);
-    assert_int_equal(in_child(r, write_and_die), -SIGKILL); /* the dead hold nothing */
+    assert_int_equal(in_child(r, write_and_die), -SIGKILL); /* a dead process holds no lock */
     store_rig_open(r);
     assert_int_equal(count_apps(r), 2);
 }
@@ -310,7 +310,7 @@ static int put_until_full(struct store_rig *r)
     return 0;
 }
 
-static void a_full_disk_is_said_and_survived(void **state)
+static void a_full_disk_is_reported_and_survived(void **state)
 {
     struct store_rig *r = *state;
 
@@ -319,8 +319,8 @@ static void a_full_disk_is_said_and_survived(void **state)
     assert_true(count_apps(r) > 10);
 }
 
-/* ---- Whatever call fails while it opens: it is said, or made up for, and the next
- * start finds nothing in its way. */
+/* ---- Any call may fail while the store opens: the error is reported or handled, and the next
+ * start succeeds. */
 
 static void every_call_of_a_start_may_fail(void **state)
 {
@@ -348,7 +348,7 @@ static void every_call_of_a_start_may_fail(void **state)
     assert_true(failed > 20);
 }
 
-/* ---- Readers that take turns, so that there is always one. */
+/* ---- Readers that overlap, so that one is always active. */
 
 enum { READERS = 3, ROWS = 32, ROW_BYTES = 1 << 20, WAL_MAX = 24 << 20 };
 
@@ -369,14 +369,14 @@ static void *read_again_and_again(void *arg)
     me->bad = db_open(me->url, DB_READ, &db, &err) != 0;
     while (!me->bad && !atomic_load(me->is_over)) {
         me->bad = db_begin(db, DB_READ, &err) || db_run(db, &look, NULL, NULL, NULL, &err);
-        usleep(3000); /* what it reads takes its time */
+        usleep(3000); /* makes its reading slow */
         me->bad |= db_commit(db, &err) != 0;
     }
     db_close(db);
     return NULL;
 }
 
-static void the_log_begins_anew_though_somebody_always_reads(void **state)
+static void the_wal_restarts_although_a_reader_is_always_active(void **state)
 {
     struct store_rig *r = *state;
     atomic_bool is_over = false;
@@ -413,15 +413,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FILE_TEST(a_new_file_is_ours_alone_to_read),
-        FILE_TEST(what_is_no_database_is_refused),
+        FILE_TEST(a_file_that_is_no_database_is_refused),
         FILE_TEST(a_database_of_another_program_is_refused),
         FILE_TEST(a_damaged_file_is_refused),
         FILE_TEST(a_log_without_its_file_is_kept),
         FILE_TEST(a_second_process_is_refused_by_naming_the_first),
         FILE_TEST(a_folder_that_may_not_be_written_is_named),
-        FILE_TEST(a_full_disk_is_said_and_survived),
+        FILE_TEST(a_full_disk_is_reported_and_survived),
         FILE_TEST(every_call_of_a_start_may_fail),
-        FILE_TEST(the_log_begins_anew_though_somebody_always_reads),
+        FILE_TEST(the_wal_restarts_although_a_reader_is_always_active),
     };
 
     return cmocka_run_group_tests_name("db_sqlite", tests, NULL, NULL);

@@ -88,9 +88,9 @@ static void a_step_that_fails_leaves_all_as_it_was(void **state)
         assert_int_equal(migrations_run(b->db, bad, &b->rig.err), -1);
         assert_non_null(strstr(b->rig.err.text, "step 3 (bad)"));
         assert_false(db_is_in(b->db));
-        assert_int_equal(rows(b), 0); /* the second one, which went well, is taken back too */
+        assert_int_equal(rows(b), 0); /* the second step, which succeeded, is rolled back too */
     }
-    migrate(b, first); /* the program of before can go on */
+    migrate(b, first); /* the older program can continue */
     migrate(b, mended);
     assert_int_equal(rows(b), 3);
 }
@@ -107,7 +107,7 @@ static void tables_of_a_newer_program_are_refused(void **state)
     assert_int_equal(rows(b), 2);
 }
 
-/* The whole store says so too, naming the file. */
+/* store_open() reports it too, naming the file. */
 static void a_store_of_a_newer_program_is_refused(void **state)
 {
     struct bench *b = *state;
@@ -125,7 +125,7 @@ static void a_store_of_a_newer_program_is_refused(void **state)
     assert_null(b->rig.store);
 }
 
-/* What stood in the tables of the first release is there, and what they lacked is empty. */
+/* Data of the first release is kept; columns that it lacked are empty. */
 static void processes_of_the_first_tables_are_kept(void **state)
 {
     static const struct query old_row = {
@@ -154,8 +154,8 @@ static void processes_of_the_first_tables_are_kept(void **state)
 
 enum { STEPS_BEFORE = 7 }; /* up to events */
 
-/* What the steps behind add is empty in rows of before, and the verbs that read it do. */
-static void tokens_and_audit_rows_of_before_are_kept(void **state)
+/* Columns that later steps add are empty in old rows, and the verbs that read them succeed. */
+static void old_tokens_and_audit_rows_are_kept(void **state)
 {
     static const struct query token = {
         "INSERT INTO join_token (hash, cloud_id, biz_id, expires_ms, uses_left, note)"
@@ -204,7 +204,7 @@ int main(void)
         STEP_TEST(tables_of_a_newer_program_are_refused),
         STEP_TEST(a_store_of_a_newer_program_is_refused),
         STEP_TEST(processes_of_the_first_tables_are_kept),
-        STEP_TEST(tokens_and_audit_rows_of_before_are_kept),
+        STEP_TEST(old_tokens_and_audit_rows_are_kept),
     };
 
     return cmocka_run_group_tests_name("migrations", tests, NULL, NULL);

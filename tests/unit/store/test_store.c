@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls, threads and commits; what each verb does is in tests/contract. */
+/* Calls, threads and commits; tests/contract has the verbs. */
 #include "store/store.h"
 
 #include "tests/lib/store_rig.h"
@@ -13,12 +13,12 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "base/sys.h"
+#include "base/os/sys.h"
 #include "store/store_apps.h"
 #include "store/store_hosts.h"
 #include "store/store_tasks.h"
 
-/* SQLite has no door for this one, so it finds ours before the C library's. */
+/* SQLite does not let us replace this call, so this definition comes before the C library's. */
 static atomic_int failing_syncs;
 
 int fdatasync(int fd)
@@ -34,7 +34,7 @@ int fdatasync(int fd)
 
 enum { ENDS_MAX = 4096 };
 
-/* What came back, in order: the number in `arg` of each call. */
+/* Finished calls in order: the number in `arg` of each. */
 struct ends {
     int n;
     int number[ENDS_MAX];
@@ -92,7 +92,7 @@ static struct store_call *host_call(struct ends *e, int number, const char *ip)
     return c;
 }
 
-/* One that keeps the writer busy while others are submitted. */
+/* A call that keeps the writer busy while others are submitted. */
 static struct store_call *task_call(struct ends *e, int number, size_t n)
 {
     struct store_call *c = new_call(&store_task_create, e, number);
@@ -107,13 +107,13 @@ static struct store_call *task_call(struct ends *e, int number, size_t n)
     return c;
 }
 
-/* One that fails when most of it is written. */
+/* A call that fails when most of it is written. */
 static struct store_call *bad_task_call(struct ends *e, int number)
 {
     struct store_call *c = task_call(e, number, 5);
     const struct task_create_ask *ask = c->in;
 
-    ROW(task_item_row, ask->items, 4)->n = 0; /* another has it */
+    ROW(task_item_row, ask->items, 4)->n = 0; /* conflicts with another item */
     return c;
 }
 
@@ -142,7 +142,7 @@ static size_t count_apps(struct store_rig *r)
     return rows.n;
 }
 
-/* How many commits it is known of how long they took: each once, whoever was part of it. */
+/* How many commits have a known duration: each once, however many calls it had. */
 static int64_t timed_commits(const struct store_rig *r)
 {
     const struct hist *took = &store_counters(r->store)->commit;
@@ -154,7 +154,7 @@ static int64_t timed_commits(const struct store_rig *r)
     return (int64_t)n;
 }
 
-static void what_waits_is_written_by_one_commit(void **state)
+static void waiting_writes_share_one_commit(void **state)
 {
     enum { CALLS = 500 };
     static struct ends e;
@@ -171,7 +171,7 @@ static void what_waits_is_written_by_one_commit(void **state)
     wait_for(r, &e, CALLS + 1);
     for (int i = 0; i <= CALLS; i++) {
         assert_false(e.failed[i]);
-        assert_int_equal(e.number[i], i); /* in the order they were submitted */
+        assert_int_equal(e.number[i], i); /* in the order of submission */
         commits += i == 0 || e.commit[i] != e.commit[i - 1];
     }
     assert_in_range(commits, 1, 3);
@@ -345,10 +345,10 @@ static void a_commit_that_fails_is_tried_call_by_call(void **state)
     assert_int_equal(count_apps(r), 1);
 }
 
-/* The first host has the address in the transaction of all, and not when each is tried
- * alone: what the second is told must be what came of that.  How many of the calls find
- * each other in one transaction is for the threads to say, so it is tried often. */
-static void what_is_told_is_what_is_written(void **state)
+/* The first host has the address in the shared transaction, but not when each call runs alone: the
+ * answer of the second must match the latter.  Which calls share a transaction depends on the
+ * threads, so it is tried often. */
+static void an_answer_matches_what_is_stored(void **state)
 {
     static struct ends e;
     struct store_rig *r = *state;
@@ -357,7 +357,7 @@ static void what_is_told_is_what_is_written(void **state)
         const char *ip = arena_printf(&r->arena, "10.0.0.%d", round);
 
         e.n = 0;
-        failing_syncs = 3; /* that of all or the task's, the task's or the hosts', a host's */
+        failing_syncs = 3; /* of all calls or the task, of the task or the hosts, of a host */
         submit(r, task_call(&e, 3 * round, 500));
         submit(r, host_call(&e, 3 * round + 1, ip));
         submit(r, host_call(&e, 3 * round + 2, ip));
@@ -373,7 +373,7 @@ static void what_is_told_is_what_is_written(void **state)
     }
 }
 
-/* A task that finds no space is refused; the small calls beside it are not. */
+/* A task that finds no space is refused; small calls beside it succeed. */
 static int too_large_for_the_disk(struct store_rig *r)
 {
     struct rlimit limit = { .rlim_cur = 1024 * 1024, .rlim_max = RLIM_INFINITY };
@@ -413,8 +413,7 @@ static void a_call_too_large_for_the_disk_fails_alone(void **state)
     assert_int_equal(count_apps(r), 2);
 }
 
-/* Whatever call of SQLite's fails: an answer for every call, and what was
- * acknowledged is there. */
+/* Any call of SQLite may fail: every call is answered, and acknowledged data is there. */
 static void every_call_of_a_write_may_fail(void **state)
 {
     static const int errors[] = { EIO, ENOSPC };
@@ -447,7 +446,7 @@ static void every_call_of_a_write_may_fail(void **state)
     assert_int_equal(count_apps(r), acknowledged);
 }
 
-/* ---- Many at once. */
+/* ---- Many threads. */
 
 enum { THREADS = 8, EACH = 60 };
 
@@ -499,7 +498,7 @@ static void many_threads_wait_for_their_own_calls(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORE_TEST(what_waits_is_written_by_one_commit),
+        STORE_TEST(waiting_writes_share_one_commit),
         STORE_TEST(a_call_that_fails_harms_no_other_and_leaves_nothing),
         STORE_TEST(a_full_store_refuses_and_recovers),
         STORE_TEST(closing_finishes_what_was_submitted),
@@ -507,12 +506,12 @@ int main(void)
         STORE_TEST(a_read_sees_what_was_done_before_it),
         STORE_TEST(a_write_that_is_not_on_the_disk_is_not_acknowledged),
         STORE_TEST(a_commit_that_fails_is_tried_call_by_call),
-        STORE_TEST(what_is_told_is_what_is_written),
+        STORE_TEST(an_answer_matches_what_is_stored),
         STORE_TEST(a_call_too_large_for_the_disk_fails_alone),
         STORE_TEST(every_call_of_a_write_may_fail),
         STORE_TEST(many_threads_wait_for_their_own_calls),
     };
 
-    unsetenv("HOLDFAST_TEST_DB"); /* half of it is about SQLite's disk */
+    unsetenv("HOLDFAST_TEST_DB"); /* half of this is about SQLite's disk */
     return cmocka_run_group_tests_name("store", tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* http_world.h - a real HTTP server on loopback, its clients, and a clock that
- * stands still, all in one thread.  For the tests of wire/http.
+/* http_world.h - a real HTTP server on loopback, its clients, and a clock that stands still, all
+ * in one thread.  For the tests of wire/http.
  *
  * Everything is in the header, because a unit test is one source file.
  *
- * What the server does is said by the path: see on_head() and on_request(). */
+ * The path of a request selects what the server does: see on_head() and on_request(). */
 #ifndef TESTS_HTTP_WORLD_H
 #define TESTS_HTTP_WORLD_H
 
@@ -21,8 +21,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-#include "wire/http.h"
+#include "base/mem/mem.h"
+#include "wire/http/http.h"
 
 enum { TURNS_MAX = 5000, HELD_MAX = 64 };
 
@@ -31,12 +31,12 @@ struct world {
     struct loop *loop;
     struct http_server *server;
     struct address at;
-    struct http_req *held[HELD_MAX]; /* "/later" and "/stream", in the order they came */
+    struct http_req *held[HELD_MAX]; /* "/later" and "/stream", oldest first */
     size_t n_held;
     int heads, requests, gone, gone_unowned, emptied;
-    struct buf large;  /* what "/large" answers */
+    struct buf large;  /* the answer to "/large" */
     bool answers_gone; /* on_gone() answers */
-    int64_t tick_ms;   /* that pass while client_read() waits a turn */
+    int64_t tick_ms;   /* time that passes in each turn of client_read() */
 };
 
 struct client {
@@ -138,7 +138,7 @@ static inline void turns(struct world *w, int n)
         assert_int_equal(loop_turn(w->loop, 0, &err), 0);
 }
 
-/* One turn that waits a moment for the kernel, where a condition is waited for. */
+/* One turn that waits a moment for the kernel, for loops that wait for a condition. */
 static inline void await(struct world *w)
 {
     struct err err;
@@ -153,7 +153,7 @@ static inline void pass_time(struct world *w, int64_t ms)
     turns(w, 3);
 }
 
-/* Everything, with what still lingers. */
+/* Frees everything, including connections that linger. */
 static inline void world_free(struct world *w)
 {
     http_server_free(w->server);
@@ -163,7 +163,7 @@ static inline void world_free(struct world *w)
     free(w);
 }
 
-/* From the given address, or from any. */
+/* From the given address; NULL: from any. */
 static inline struct client client_open_from(struct world *w, const char *host)
 {
     uint64_t before = http_server_counters(w->server)->accepted;
@@ -195,7 +195,7 @@ static inline void client_close(struct client *c)
     c->fd = -1;
 }
 
-/* Gone without a goodbye. */
+/* Closes with a reset. */
 static inline void client_reset(struct client *c)
 {
     struct linger none = { .l_onoff = 1, .l_linger = 0 };
@@ -209,7 +209,7 @@ static inline void client_send(const struct client *c, const char *text)
     assert_int_equal(send(c->fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-/* Takes what has come; false when there is nothing now. */
+/* Reads the bytes that have arrived; false if there are none. */
 static inline bool client_take(struct client *c)
 {
     ssize_t got = recv(c->fd, buf_reserve(&c->in, 65536), 65536, MSG_DONTWAIT);
@@ -221,8 +221,8 @@ static inline bool client_take(struct client *c)
     return got > 0;
 }
 
-/* Everything that has come, when `until` stands in it or the server has closed
- * ("" means that); fails if neither happens. */
+/* All bytes received, once they contain `until` or the server has closed (the only condition if
+ * `until` is ""); fails if neither happens. */
 static inline const char *client_read(struct world *w, struct client *c, const char *until)
 {
     for (int i = 0; i < TURNS_MAX; i++) {
@@ -236,7 +236,7 @@ static inline const char *client_read(struct world *w, struct client *c, const c
     return "";
 }
 
-/* What comes back for a request, and nothing of it is left. */
+/* The answer to a request; its bytes are consumed. */
 static inline const char *ask(struct world *w, struct client *c, const char *text,
                               const char *until)
 {

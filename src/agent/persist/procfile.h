@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* procfile.h - the list of hosted processes in GSE's format, {"proc":[{...}]}, for tools that read
+ * or edit a file `.proc`. It is a copy of the journal's state, never authoritative.
+ *
+ * The file has a record for each hosted process and no others. Texts are those that were sent; a
+ * command that was not sent is "". The contact is the namespace, or the owner if Job sent it.
+ * Settings without a field in the format (retries, paths of logs, `holdfast`) are left out; reading
+ * a record does not change them.
+ *
+ * The file is written to a temporary file and renamed. Its folder and the file must belong to the
+ * agent's user or root and be writable to no other user. A symbolic link as the file is followed
+ * only if root owns it and it is in a folder that only root can write to. */
+#ifndef AGENT_PERSIST_PROCFILE_H
+#define AGENT_PERSIST_PROCFILE_H
+
+#include "model/proc.h"
+
+enum { PROCFILE_MAX_BYTES = 64 << 20, PROCFILE_MAX_RECORDS = 100000 };
+
+struct proc_record {
+    const char *proc_name, *setup_path, *pid_path, *contact;
+    const char *start_cmd, *stop_cmd, *restart_cmd, *reload_cmd, *kill_cmd, *version_cmd,
+        *health_cmd;
+    int64_t kind; /* enum proc_kind */
+    double cpu_percent, mem_percent;
+    const char *user, *password, *user_pwd; /* never contain a password */
+    const char *value_key;
+    int64_t start_check_s, end_check_s, op_timeout_s; /* end_check_s: Job's start_check_end_time,
+                                                       * otherwise stop_check_secs; 0: not given */
+    int64_t op, when_s; /* last operation on the record, and its time */
+};
+
+/* Texts are those of meta and spec, or in the arena. */
+void procfile_record(const struct proc_meta *meta, const struct proc_spec *spec, int64_t op,
+                     int64_t when_s, struct arena *a, struct proc_record *ret);
+
+/* The reverse. `spec` has the previous or the default values; afterwards its texts are those of the
+ * record. ERR_INVALID: it names no process. */
+int procfile_meta(const struct proc_record *r, struct arena *a, struct proc_meta *ret,
+                  struct err *err);
+void procfile_spec(const struct proc_record *r, const struct proc_meta *meta,
+                   struct proc_spec *spec);
+
+/* Whether both describe the process in the same way; author and time are ignored. */
+bool procfile_same(const struct proc_record *a, const struct proc_record *b);
+
+void procfile_write(const struct proc_record *records, size_t n, struct buf *out);
+
+struct procfile {
+    struct list records; /* struct proc_record: the valid records */
+    size_t bad_n;        /* number of invalid records; `bad` has the error of the first */
+    struct err bad;
+};
+
+/* -1: not a file of this format. */
+int procfile_read(const char *text, size_t n, struct arena *a, struct procfile *ret,
+                  struct err *err);
+
+/* ---- the file */
+
+/* ERR_NOT_FOUND: there is no file; ERR_DENIED: its owner or mode is not acceptable. */
+int procfile_load(const char *path, struct buf *ret, struct err *err);
+
+/* A file written but not renamed yet; dir -1: none. */
+struct procfile_new {
+    int dir;
+    char *name;
+};
+int procfile_begin(const char *path, const struct buf *text, struct procfile_new *ret,
+                   struct err *err);
+int procfile_end(struct procfile_new *f, struct err *err); /* *f is empty then */
+void procfile_drop(struct procfile_new *f);
+int procfile_sync(const char *path, struct err *err); /* makes the rename durable */
+
+/* Renames the existing file to PATH.bad. */
+int procfile_set_aside(const char *path, struct err *err);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* core_claim.c - see core_claim.h. */
+#include "agent/supervise/core_claim.h"
+
+#include <string.h>
+
+#include "model/app.h"
+
+/* By ident, the next other hosted entry after `from`; NULL: from the first. */
+static struct proc *next_other(const struct op *op, struct core_ident ident,
+                               const struct proc *from)
+{
+    struct proc *k = from
+                         ? from->same_pid
+                         : map_find(&op->core->by_pid, (const char *)&ident.pid, sizeof(ident.pid));
+
+    while (k && (k == op->proc || !k->hosted || !core_is_same(k->ident, ident)))
+        k = k->same_pid;
+    return k;
+}
+
+bool claim_has(const struct op *op, struct core_ident ident)
+{
+    return ident.pid && next_other(op, ident, NULL);
+}
+
+/* One pid file may have two paths, by symbolic links; its process has one name. */
+static bool may_be_same(const struct proc *other, const struct proc_identity *i)
+{
+    return other->hosted && other->ident.pid && *i->pid_path &&
+           (!strcmp(other->spec.identity.pid_path, i->pid_path) ||
+            !strcmp(other->spec.identity.proc_name, i->proc_name));
+}
+
+bool claim_is_possible(const struct op *op)
+{
+    struct map_entry *e;
+
+    for (size_t at = 0; (e = map_next(&op->core->proc, &at));) {
+        if (e->value != op->proc && may_be_same(e->value, &op->command.spec.identity))
+            return true;
+    }
+    return claim_has(op, op->proc->ident);
+}
+
+static bool has_same_identity(const struct proc *other, const struct op *op)
+{
+    const struct proc_identity *a = &other->spec.identity, *b = &op->command.spec.identity;
+
+    return !strcmp(a->proc_name, b->proc_name) && !strcmp(a->pid_path, b->pid_path) &&
+           !strcmp(a->user, b->user);
+}
+
+static bool is_same_space(const struct proc *a, const struct proc *b)
+{
+    return !strcmp(a->meta.space, b->meta.space);
+}
+
+static bool caller_may_host(const struct op *op, const struct proc *other)
+{
+    return op->command.may_host == MAY_HOST_ALL ||
+           (op->command.may_host == MAY_HOST_SPACE && is_same_space(op->proc, other));
+}
+
+/* Its start command, and what that has started besides, count as those of the new name: they say
+ * which processes are the family. */
+static void take_over(struct proc *k, const struct proc *other)
+{
+    core_set_ident(k, other->ident);
+    k->start = other->start;
+    k->begun_ms = other->begun_ms;
+    core_set_siblings(k, other->siblings ? other->siblings : "");
+}
+
+/* Readers of the events of one namespace may not read those of another. */
+static void tell_moved(struct proc *other, const struct proc *to)
+{
+    long long pid = (long long)other->ident.pid;
+
+    if (is_same_space(other, to))
+        core_tell_event(other, "process_hosting_moved",
+                        "%s is no longer hosted: its process %lld is hosted as %s from now on",
+                        other->meta.name, pid, to->meta.name);
+    else
+        core_tell_event(
+            other, "process_hosting_moved",
+            "%s is no longer hosted: its process %lld is hosted under a name of another "
+            "namespace from now on",
+            other->meta.name, pid);
+}
+
+static void end_claim(struct proc *other, const struct proc *to)
+{
+    other->hosted = other->is_owed = false;
+    tell_moved(other, to);
+    journal_note_process(other);
+    core_tell_process(other);
+    restart_evaluate(other);
+}
+
+bool claim_can_move(const struct op *op, struct core_ident ident, const struct proc **ret_other)
+{
+    const struct proc *other = NULL;
+
+    while (ident.pid && (other = next_other(op, ident, other))) {
+        if (caller_may_host(op, other) && has_same_identity(other, op))
+            continue;
+        *ret_other = caller_may_host(op, other) ? other : NULL;
+        return false;
+    }
+    return true;
+}
+
+const struct proc *claim_other(const struct op *op, struct core_ident ident)
+{
+    const struct proc *other = NULL;
+
+    while (ident.pid && (other = next_other(op, ident, other))) {
+        if (caller_may_host(op, other))
+            return other;
+    }
+    return NULL;
+}
+
+void claim_move(struct op *op, struct core_ident ident)
+{
+    struct proc *other;
+
+    while (ident.pid && (other = next_other(op, ident, NULL))) {
+        take_over(op->proc, other);
+        end_claim(other, op->proc);
+    }
+}

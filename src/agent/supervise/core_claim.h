@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* core_claim.h - one running process that several names identify, and its hosting.  For the core's
+ * own sources.
+ *
+ * A process is restarted under one name only.  When a host or restart operation meets a running
+ * process that another hosted name has, hosting moves to the name of the operation, if both have
+ * the same proc_name, pid file and user, and if the caller may host the other name too
+ * (message_command.may_host).  Otherwise the operation ends with CODE_MATCH; its text names the
+ * other only to a caller that may host it.  All other operations take no notice of other names. */
+#ifndef AGENT_SUPERVISE_CORE_CLAIM_H
+#define AGENT_SUPERVISE_CORE_CLAIM_H
+
+#include "agent/supervise/core_op.h"
+
+/* Whether a hosted process may be the one that the operation would host: its pid file has to be
+ * read. */
+bool claim_is_possible(const struct op *op);
+
+/* Whether another hosted name has this process. */
+bool claim_has(const struct op *op, struct core_ident ident);
+
+/* One of them, if it may be named to the caller; NULL: none. */
+const struct proc *claim_other(const struct op *op, struct core_ident ident);
+
+/* False: *ret_other is a name that hosting can not move from, or NULL if it may not be named. */
+bool claim_can_move(const struct op *op, struct core_ident ident, const struct proc **ret_other);
+
+/* All other names that have this process are hosted no more. */
+void claim_move(struct op *op, struct core_ident ident);
+
+#endif

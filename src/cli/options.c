@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* options.c - see options.h.  A new option is an id and a member in options.h, a row here, and its
+ * text in text_rows.h. */
+#include "cli/options.h"
+
+#define TO(member) .offset = offsetof(struct args, member)
+
+/* clang-format off */
+const struct option cli_options[OPTIONS] = {
+    [OPTION_HOST] = { "host", "HOST", OPTION_IS_LIST, TO(hosts), TEXT_OPT_HOST },
+    [OPTION_SPEC] = { "spec", "FILE", OPTION_IS_TEXT, TO(spec), TEXT_OPT_SPEC },
+    [OPTION_NO_WAIT] = { "no-wait", NULL, OPTION_IS_FLAG, TO(no_wait), TEXT_OPT_NO_WAIT },
+    [OPTION_WAIT] = { "wait", NULL, OPTION_IS_FLAG, TO(wait), TEXT_OPT_WAIT },
+    [OPTION_TIMEOUT] = { "timeout", "TIME", OPTION_IS_SECONDS, TO(timeout_s), TEXT_OPT_TIMEOUT },
+    [OPTION_RIGHT] = { "right", "RIGHT", OPTION_IS_LIST, TO(rights), TEXT_OPT_RIGHT },
+    [OPTION_NAMESPACE] = { "namespace", "NAME", OPTION_IS_LIST, TO(spaces), TEXT_OPT_NAMESPACE },
+    [OPTION_BIZ] = { "biz", "ID", OPTION_IS_LIST, TO(businesses), TEXT_OPT_BIZ },
+    [OPTION_BIZ_SET] = { "biz-set", "ID", OPTION_IS_LIST, TO(business_sets), TEXT_OPT_BIZ_SET },
+    [OPTION_OPERATION] = { "operation", "NAME", OPTION_IS_LIST, TO(operations), TEXT_OPT_OPERATION },
+    [OPTION_RATE] = { "rate", "N", OPTION_IS_NUMBER, TO(rate), TEXT_OPT_RATE },
+    [OPTION_SIGNATURES] = { "signatures", "[=no]", OPTION_IS_FLAG_OR_TEXT, TO(signatures), TEXT_OPT_SIGNATURES },
+    [OPTION_ROTATE] = { "rotate", NULL, OPTION_IS_FLAG, TO(rotate), TEXT_OPT_ROTATE },
+    [OPTION_CLOUD] = { "cloud", "ID", OPTION_IS_NUMBER, TO(cloud), TEXT_OPT_CLOUD },
+    [OPTION_TTL] = { "ttl", "TIME", OPTION_IS_SECONDS, TO(ttl_s), TEXT_OPT_TTL },
+    [OPTION_USES] = { "uses", "N", OPTION_IS_NUMBER, TO(uses), TEXT_OPT_USES },
+    [OPTION_NOTE] = { "note", "TEXT", OPTION_IS_TEXT, TO(note), TEXT_OPT_NOTE },
+    [OPTION_RELAY] = { "relay", NULL, OPTION_IS_FLAG, TO(relay), TEXT_OPT_RELAY },
+    [OPTION_LINES] = { "lines", "N", OPTION_IS_NUMBER, TO(lines), TEXT_OPT_LINES },
+    [OPTION_COMMAND] = { "command", "COMMAND", OPTION_IS_TEXT, TO(what), TEXT_OPT_COMMAND },
+    [OPTION_FOLLOW] = { "follow", NULL, OPTION_IS_FLAG, TO(follow), TEXT_OPT_FOLLOW },
+    [OPTION_UNTIL] = { "until", "TIME", OPTION_IS_SECONDS, TO(until_s), TEXT_OPT_UNTIL },
+    [OPTION_HOST_ID] = { "host-id", "ID", OPTION_IS_NUMBER, TO(host_id), TEXT_OPT_HOST_ID },
+    [OPTION_STATE] = { "state", "STATE", OPTION_IS_TEXT, TO(state), TEXT_OPT_STATE },
+    [OPTION_MATCH] = { "match", "TEXT", OPTION_IS_TEXT, TO(text), TEXT_OPT_MATCH },
+    [OPTION_DRY_RUN] = { "dry-run", NULL, OPTION_IS_FLAG, TO(dry_run), TEXT_OPT_DRY_RUN },
+    [OPTION_BY] = { "by", "APP", OPTION_IS_TEXT, TO(by), TEXT_OPT_BY },
+    [OPTION_USER] = { "user", "NAME", OPTION_IS_TEXT, TO(user), TEXT_OPT_USER },
+    [OPTION_ROUTE] = { "route", "API", OPTION_IS_TEXT, TO(route), TEXT_OPT_ROUTE },
+    [OPTION_SINCE] = { "since", "TIME", OPTION_IS_SECONDS, TO(since_s), TEXT_OPT_SINCE },
+    [OPTION_EXPECT] = { "expect", "N", OPTION_IS_NUMBER, TO(expect), TEXT_OPT_EXPECT },
+    [OPTION_IDEMPOTENT] = { "idempotent", NULL, OPTION_IS_FLAG, TO(idempotent), TEXT_OPT_IDEMPOTENT },
+    [OPTION_FAILED] = { "failed", NULL, OPTION_IS_FLAG, TO(failed), TEXT_OPT_FAILED },
+    [OPTION_OPEN] = { "open", NULL, OPTION_IS_FLAG, TO(open), TEXT_OPT_OPEN },
+    [OPTION_HOSTED] = { "hosted", "[=no]", OPTION_IS_FLAG_OR_TEXT, TO(hosted), TEXT_OPT_HOSTED },
+    [OPTION_YES] = { "yes", NULL, OPTION_IS_FLAG, TO(yes), TEXT_OPT_YES },
+    [OPTION_SERVER] = { "server", "URL", OPTION_IS_SETTING, .help = TEXT_OPT_SERVER },
+    [OPTION_SOCKET] = { "socket", "PATH", OPTION_IS_SETTING, .help = TEXT_OPT_SOCKET },
+    [OPTION_LOCAL] = { "local", "[=SOCKET]", OPTION_IS_FLAG_OR_TEXT, TO(local), TEXT_OPT_LOCAL },
+    [OPTION_APP] = { "app", "CODE", OPTION_IS_SETTING, .help = TEXT_OPT_APP },
+    [OPTION_SECRET_FILE] = { "secret-file", "FILE", OPTION_IS_SETTING, .help = TEXT_OPT_SECRET_FILE },
+    [OPTION_CA] = { "ca", "FILE", OPTION_IS_SETTING, .help = TEXT_OPT_CA },
+    [OPTION_LANG] = { "lang", "LANG", OPTION_IS_SETTING, .help = TEXT_OPT_LANG },
+    [OPTION_JSON] = { "json", NULL, OPTION_IS_SETTING, .help = TEXT_OPT_JSON },
+    [OPTION_QUIET] = { "quiet", NULL, OPTION_IS_SETTING, .help = TEXT_OPT_QUIET },
+    [OPTION_COLOR] = { "color", "WHEN", OPTION_IS_SETTING, .help = TEXT_OPT_COLOR },
+    [OPTION_CONFIG] = { "config", "FILE", OPTION_IS_SETTING, .help = TEXT_OPT_CONFIG },
+    [OPTION_HELP] = { "help", NULL, OPTION_IS_FLAG, TO(help), TEXT_OPT_HELP },
+    [OPTION_VERSION] = { "version", NULL, OPTION_IS_FLAG, TO(version), TEXT_OPT_VERSION },
+};
+/* clang-format on */
