@@ -7,6 +7,7 @@
 #include "agent/confine/cgroup.h"
 #include "agent/exec/outlog.h"
 #include "tests/lib/agent_world.h"
+#include "tests/lib/own_pids.h"
 #include "tests/lib/readable.h"
 
 /* A family that is looked for, and what was found last. */
@@ -650,7 +651,7 @@ static void every_call_that_fails_can_be_tried_again(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
+static int all_tests(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(without_a_cgroup),
@@ -662,7 +663,10 @@ int main(void)
         TEST(every_call_that_fails_can_be_tried_again),
     };
 
-    if (geteuid())
-        return WORLD_SKIPPED;
     return cmocka_run_group_tests_name("family", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return geteuid() ? WORLD_SKIPPED : own_pids_run(all_tests);
 }

@@ -11,6 +11,7 @@
 #include "agent/confine/facility.h"
 #include "agent/persist/journal.h"
 #include "agent/shell/late_exits.h"
+#include "tests/lib/own_pids.h"
 #include "tests/lib/part.h"
 #include "tests/lib/whole_agent.h"
 #include "wire/tls/digest.h"
@@ -1260,7 +1261,7 @@ static void a_hundred_operations_leave_no_descriptor_behind(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
+static int all_tests(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_foreground_process_goes_through_all_operations),
@@ -1300,4 +1301,9 @@ int main(void)
 
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     return PART_RUN("agent", tests);
+}
+
+int main(void)
+{
+    return own_pids_run(all_tests);
 }
