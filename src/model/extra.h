@@ -85,8 +85,17 @@ struct proc_extra {
     struct proc_job job;
 };
 
+enum {
+    PROC_ENV_MAX = 256,
+    PROC_LIST_MAX = 64, /* exit codes, processes to come after, rlimits */
+    PROC_PRIORITY_MAX = 1000,
+};
+
 extern const struct shape proc_extra_shape;
-extern const struct enum_name proc_ready_names[];
+/* What extra_rows.h names. */
+extern const struct shape proc_env_shape, proc_exit_code_shape, proc_after_shape, proc_ready_shape,
+    proc_caps_shape, proc_rlimit_shape;
+extern const struct enum_name proc_ready_names[], proc_signal_names[], proc_scope_names[];
 
 /* Judges an exit by exit_codes: status 0 to 255 is an exit code, anything else is not.  For
  * proc_exit_is_good(), which judges commands, 0 is a success too. */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* extra_rows.h - the fields of struct proc_extra, for the block `holdfast` of a spec and for the
+ * short form of specs, which has them at its top.  AT_EXTRA(member): where the member is. */
+/* clang-format off */
+    { "stop_signal", .type = FIELD_ENUM, AT_EXTRA(stop_signal), .names = proc_signal_names, .fallback = SIGTERM,
+      .flags = FIELD_BY_NAME, .doc = "sent first where `stop_cmd` is empty; SIGKILL follows" },
+    { "stop_wait", .type = FIELD_INT, AT_EXTRA(stop_wait_s), .max = DAY_S, .flags = FIELD_OMIT_EMPTY,
+      .doc = "seconds from that signal to SIGKILL; 0: `op_timeout`" },
+    { "environment", .type = FIELD_MAP, AT_EXTRA(env), .max = PROC_ENV_MAX, .sub = &proc_env_shape,
+      .doc = "variables for every command of the process; they take precedence over the user's" },
+    { "env_file", .type = FIELD_STR, AT_EXTRA(env_file), .max = PATH_MAX_BYTES, .check = rule_path,
+      .flags = FIELD_OMIT_EMPTY, .doc = "a file with more variables, `NAME=value` per line, read at each command; nothing is "
+             "expanded, a value may be quoted, # starts a comment; it must belong to root or to the process's user, be "
+             "readable by that user and have at most 64 KiB; `environment` takes precedence" },
+    { "exit_codes", .type = FIELD_LIST, AT_EXTRA(exit_codes), .max = PROC_LIST_MAX, .sub = &proc_exit_code_shape,
+      .flags = FIELD_OMIT_EMPTY,
+      .doc = "a hosted process that exits with one of these has finished: it stays hosted and is not restarted until "
+             "it is started or hosted again, or the host boots; a command or a run that exits so has succeeded, as "
+             "with 0" },
+    { "ready", .type = FIELD_OBJ, AT_EXTRA(ready), .sub = &proc_ready_shape, .doc = "when a start has succeeded" },
+    { "keep_trying", .type = FIELD_BOOL, AT_EXTRA(keep_trying),
+      .doc = "restart it forever, whatever `start_retries` is: after `start_interval`, then with exponential "
+             "back-off" },
+    { "max_interval", .type = FIELD_INT, AT_EXTRA(max_interval_s), .min = 1, .max = DAY_S, .fallback = 300,
+      .flags = FIELD_ZERO_UNSET, .doc = "cap of that back-off in seconds, if more than `start_interval`" },
+    { "instances", .type = FIELD_INT, AT_EXTRA(instances), .max = INSTANCES_MAX, .flags = FIELD_OMIT_EMPTY,
+      .doc = "how many processes are expected; a query lists the matching ones, at most 101" },
+    { "priority", .type = FIELD_INT, AT_EXTRA(priority), .min = -PROC_PRIORITY_MAX, .max = PROC_PRIORITY_MAX,
+      .flags = FIELD_OMIT_EMPTY, .doc = "start order when the host boots: processes with a smaller value are started first; the others "
+             "wait until those are up or have failed once, at most 2 minutes for each" },
+    { "after", .type = FIELD_LIST, AT_EXTRA(after), .max = PROC_LIST_MAX, .sub = &proc_after_shape,
+      .flags = FIELD_OMIT_EMPTY,
+      .doc = "processes of this host, `name` or `namespace:name`, that have to be up before it is started by the "
+             "agent; those that are not hosted are ignored, and the wait ends after 2 minutes; a cycle is refused" },
+    { "health_interval", .type = FIELD_INT, AT_EXTRA(health_interval_s), .max = DAY_S,
+      .flags = FIELD_OMIT_EMPTY, .doc = "seconds between runs of `health_cmd` while it is hosted and runs; each may take 10, or "
+             "`op_timeout` if that is less; 0: only on request" },
+    { "unhealthy_restarts", .type = FIELD_INT, AT_EXTRA(unhealthy_restarts), .max = 1000,
+      .flags = FIELD_OMIT_EMPTY, .doc = "restart it after so many failures of `health_cmd` in a row, by "
+             "`restart_cmd` or a stop and a start; after `start_retries` of these without a success it stays as it is; 0: never" },
+    { "log_max_bytes", .type = FIELD_INT, AT_EXTRA(log_max_bytes), .max = 256 << 20, .flags = FIELD_OMIT_EMPTY,
+      .doc = "size of its output file, and again of the previous one; 0: the agent's setting" },
+    { "caps", .type = FIELD_OBJ, AT_EXTRA(caps), .sub = &proc_caps_shape,
+      .doc = "bounds that the kernel enforces for all its processes, by cgroups (version 2 or 1); set at each start, "
+             "so a changed value applies from the next start on; a start is refused if the host cannot enforce its caps" },
+    { "nice", .type = FIELD_INT, AT_EXTRA(nice), .min = -20, .max = 19, .flags = FIELD_OMIT_EMPTY,
+      .doc = "of its start and restart commands, and so of the process; 0: that of the agent" },
+    { "rlimits", .type = FIELD_MAP, AT_EXTRA(rlimits), .max = PROC_LIST_MAX, .sub = &proc_rlimit_shape,
+      .flags = FIELD_OMIT_EMPTY, .doc = "of its start and restart commands, soft and hard, by name: as, core, cpu, "
+             "data, fsize, memlock, nofile, nproc, stack; -1: unlimited" },
+    { "scope", .type = FIELD_ENUM, AT_EXTRA(scope), .names = proc_scope_names, .flags = FIELD_BY_NAME | FIELD_OMIT_EMPTY,
+      .doc = "which processes are ended with the main process, by a stop or kill and before a restart: `family`, what descends "
+             "from it and what its own start command still runs; `process`, no other; `start`, also what the start command "
+             "has started besides it, which needs cgroups; empty: `family`, unless the agent's setting "
+             "`scope_by_name` has its `proc_name`" },
+/* clang-format on */
+#undef AT_EXTRA
