@@ -5,10 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/io/file.h"
 #include "base/mem/mem.h"
+#include "cli/spec_file.h"
 #include "model/operation.h"
-#include "wire/json/yaml.h"
 
 /* ---- words as JSON, to be read by the shapes ---- */
 
@@ -85,27 +84,22 @@ static bool ask_split(const char *word, struct arena *a, const char **ret_space,
     return slash && slash != word && slash[1];
 }
 
-/* JSON is read as JSON, because not all JSON is YAML: tabs, \u surrogates. */
-static int read_json_spec(const char *path, struct arena *a, struct proc_spec *ret, struct err *err)
+/* The agent of this host runs it as the caller; a server has no such default. */
+static int read_spec(const struct args *args, const char *space, const char *name, struct arena *a,
+                     struct proc_spec *ret, struct err *err)
 {
-    struct buf b = { 0 };
-    int bad;
+    const struct short_context context = {
+        .space = space,
+        .name = name,
+        .user = args_has(args, OPTION_LOCAL) ? spec_file_user(a) : "",
+        .pid_dir = SHORT_PID_DIR,
+    };
+    struct spec_process one;
 
-    if (file_read(path, YAML_SIZE_MAX, &b, err))
+    if (spec_file_read_one(args->spec, &context, a, &one, err))
         return -1;
-    bad = shape_read(&proc_spec_shape, buf_data(&b), b.len, SHAPE_STRICT, a, ret, err);
-    buf_free(&b);
-    return bad ? err_wrap(err, "%s", path) : 0;
-}
-
-static int read_spec(const char *path, struct arena *a, struct proc_spec *ret, struct err *err)
-{
-    size_t n = strlen(path);
-
-    if (n > 5 && !strcmp(path + n - 5, ".json"))
-        return read_json_spec(path, a, ret, err);
-    shape_defaults(&proc_spec_shape, ret);
-    return yaml_read_file(&proc_spec_shape, path, a, ret, err);
+    *ret = one.spec;
+    return 0;
 }
 
 int ask_operation(const struct args *args, enum lang lang, struct arena *a,
@@ -129,7 +123,7 @@ int ask_operation(const struct args *args, enum lang lang, struct arena *a,
         return -1;
     if (!args_has(args, OPTION_SPEC))
         return 0;
-    if (read_spec(args->spec, a, &ret->spec, err))
+    if (read_spec(args, space, name, a, &ret->spec, err))
         return err_wrap(err, "%s", "--spec");
     ret->has_spec = PRESENCE_GIVEN;
     return 0;

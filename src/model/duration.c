@@ -2,12 +2,12 @@
 /* duration.c - see duration.h. */
 #include "model/duration.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "base/mem/mem.h"
 #include "model/phrase.h"
+#include "wire/json/field.h"
 
 enum { MINUTE = 60, HOUR = 3600, DAY = 86400 };
 
@@ -51,50 +51,13 @@ void duration_put(struct buf *b, enum lang lang, int64_t ms)
     }
 }
 
-/* Reads digits at *p; -1 if there are none, or the value is more than the longest duration. */
-static int64_t duration_read_number(const char **p)
-{
-    int64_t n = 0;
-
-    if (!isdigit((unsigned char)**p))
-        return -1;
-    for (; isdigit((unsigned char)**p); (*p)++) {
-        n = n * 10 + (**p - '0');
-        if (n > longest_s)
-            return -1;
-    }
-    return n;
-}
-
 bool duration_read(const char *text, int64_t *ret_s)
 {
-    static const struct {
-        char letter;
-        int64_t seconds;
-    } units[] = { { 'd', DAY }, { 'h', HOUR }, { 'm', MINUTE }, { 's', 1 } };
-    int64_t sum = 0;
-    size_t unit = 0;
-    const char *p = text;
+    int64_t s;
 
-    do {
-        int64_t n = duration_read_number(&p);
-
-        if (n < 0)
-            return false;
-        if (!*p && unit == 0) { /* a number without a unit */
-            *ret_s = n;
-            return true;
-        }
-        while (unit < ARRAY_LEN(units) && units[unit].letter != *p)
-            unit++;
-        if (unit == ARRAY_LEN(units) || n > longest_s / units[unit].seconds)
-            return false;
-        sum += n * units[unit++].seconds;
-        p++;
-    } while (*p);
-    if (sum > longest_s)
+    if (!field_read_units(FIELD_SECONDS, text, &s) || s > longest_s)
         return false;
-    *ret_s = sum;
+    *ret_s = s;
     return true;
 }
 

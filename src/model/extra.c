@@ -97,7 +97,7 @@ static const struct field ready_fields[] = {
              "fails with 836 and is left running" },
     { "port", .type = FIELD_INT, AT(proc_ready, port), .max = 65535, .flags = FIELD_OMIT_EMPTY,
       .doc = "of TCP, on 127.0.0.1 or ::1, for `port`" },
-    { "timeout", .type = FIELD_INT, AT(proc_ready, timeout_s), .max = DAY_S, .flags = FIELD_OMIT_EMPTY,
+    { "timeout", .type = FIELD_INT, AT(proc_ready, timeout_s), .max = DAY_S, .flags = FIELD_SECONDS | FIELD_OMIT_EMPTY,
       .doc = "seconds after which the start has failed; 0: `op_timeout`" },
     { 0 },
 };
@@ -106,7 +106,7 @@ const struct shape proc_ready_shape = { "ready", sizeof(struct proc_ready), read
 static const struct field caps_fields[] = {
     { "cpu", .type = FIELD_FLOAT, AT(proc_caps, cpu_percent), .max = 100, .flags = FIELD_OMIT_EMPTY,
       .doc = "percent of all cores together, enforced (cpu.max); 0: no bound" },
-    { "mem_bytes", .type = FIELD_INT, AT(proc_caps, mem_bytes), .max = INT64_MAX, .flags = FIELD_OMIT_EMPTY,
+    { "mem_bytes", .type = FIELD_INT, AT(proc_caps, mem_bytes), .max = INT64_MAX, .flags = FIELD_BYTES | FIELD_OMIT_EMPTY,
       .doc = "memory without swap; above it the kernel kills one of its processes (memory.max); "
              "0: no bound" },
     { "processes", .type = FIELD_INT, AT(proc_caps, processes), .max = INT32_MAX, .flags = FIELD_OMIT_EMPTY,

@@ -4,7 +4,7 @@
 /* clang-format off */
     { "stop_signal", .type = FIELD_ENUM, AT_EXTRA(stop_signal), .names = proc_signal_names, .fallback = SIGTERM,
       .flags = FIELD_BY_NAME, .doc = "sent first where `stop_cmd` is empty; SIGKILL follows" },
-    { "stop_wait", .type = FIELD_INT, AT_EXTRA(stop_wait_s), .max = DAY_S, .flags = FIELD_OMIT_EMPTY,
+    { "stop_wait", .type = FIELD_INT, AT_EXTRA(stop_wait_s), .max = DAY_S, .flags = FIELD_SECONDS | FIELD_OMIT_EMPTY,
       .doc = "seconds from that signal to SIGKILL; 0: `op_timeout`" },
     { "environment", .type = FIELD_MAP, AT_EXTRA(env), .max = PROC_ENV_MAX, .sub = &proc_env_shape,
       .doc = "variables for every command of the process; they take precedence over the user's" },
@@ -22,7 +22,7 @@
       .doc = "restart it forever, whatever `start_retries` is: after `start_interval`, then with exponential "
              "back-off" },
     { "max_interval", .type = FIELD_INT, AT_EXTRA(max_interval_s), .min = 1, .max = DAY_S, .fallback = 300,
-      .flags = FIELD_ZERO_UNSET, .doc = "cap of that back-off in seconds, if more than `start_interval`" },
+      .flags = FIELD_SECONDS | FIELD_ZERO_UNSET, .doc = "cap of that back-off in seconds, if more than `start_interval`" },
     { "instances", .type = FIELD_INT, AT_EXTRA(instances), .max = INSTANCES_MAX, .flags = FIELD_OMIT_EMPTY,
       .doc = "how many processes are expected; a query lists the matching ones, at most 101" },
     { "priority", .type = FIELD_INT, AT_EXTRA(priority), .min = -PROC_PRIORITY_MAX, .max = PROC_PRIORITY_MAX,
@@ -33,12 +33,12 @@
       .doc = "processes of this host, `name` or `namespace:name`, that have to be up before it is started by the "
              "agent; those that are not hosted are ignored, and the wait ends after 2 minutes; a cycle is refused" },
     { "health_interval", .type = FIELD_INT, AT_EXTRA(health_interval_s), .max = DAY_S,
-      .flags = FIELD_OMIT_EMPTY, .doc = "seconds between runs of `health_cmd` while it is hosted and runs; each may take 10, or "
+      .flags = FIELD_SECONDS | FIELD_OMIT_EMPTY, .doc = "seconds between runs of `health_cmd` while it is hosted and runs; each may take 10, or "
              "`op_timeout` if that is less; 0: only on request" },
     { "unhealthy_restarts", .type = FIELD_INT, AT_EXTRA(unhealthy_restarts), .max = 1000,
       .flags = FIELD_OMIT_EMPTY, .doc = "restart it after so many failures of `health_cmd` in a row, by "
              "`restart_cmd` or a stop and a start; after `start_retries` of these without a success it stays as it is; 0: never" },
-    { "log_max_bytes", .type = FIELD_INT, AT_EXTRA(log_max_bytes), .max = 256 << 20, .flags = FIELD_OMIT_EMPTY,
+    { "log_max_bytes", .type = FIELD_INT, AT_EXTRA(log_max_bytes), .max = 256 << 20, .flags = FIELD_BYTES | FIELD_OMIT_EMPTY,
       .doc = "size of its output file, and again of the previous one; 0: the agent's setting" },
     { "caps", .type = FIELD_OBJ, AT_EXTRA(caps), .sub = &proc_caps_shape,
       .doc = "bounds that the kernel enforces for all its processes, by cgroups (version 2 or 1); set at each start, "

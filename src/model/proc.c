@@ -11,8 +11,6 @@
 #define AT(type, member)  .offset = offsetof(struct type, member)
 #define HAS(type, member) .has = offsetof(struct type, member)
 
-enum { LABELS_MAX = 64 };
-
 /* clang-format off */
 static const struct field label_fields[] = {
     { "key", .type = FIELD_STR, AT(proc_label, key), .max = NAME_MAX_BYTES },
@@ -26,7 +24,7 @@ static const struct field meta_fields[] = {
       .max = NAME_MAX_BYTES, .check = rule_space, .doc = "groups processes of one owner" },
     { "name", .type = FIELD_STR, AT(proc_meta, name), .flags = FIELD_REQUIRED, .min = 1,
       .max = NAME_MAX_BYTES, .check = rule_line, .doc = "unique within its namespace on a host" },
-    { "labels", .type = FIELD_MAP, AT(proc_meta, labels), .max = LABELS_MAX, .sub = &proc_label_shape,
+    { "labels", .type = FIELD_MAP, AT(proc_meta, labels), .max = PROC_LABELS_MAX, .sub = &proc_label_shape,
       .doc = "stored and returned, each value as a string: `7` as `\"7\"`, null as `\"\"`" },
     { 0 },
 };
@@ -80,7 +78,7 @@ const struct shape agent_ref_shape = { "agent_id", sizeof(struct agent_ref), age
     { "user", .type = FIELD_STR, AT(proc_identity, user), .flags = needed, .min = least, \
       .max = ID_MAX_BYTES, .check = rule_line, .doc = "the system account it runs as; " needed_by },
 static const struct field identity_fields[] = { IDENTITY_ROWS(0, 0, NEEDED_BY_OPS) { 0 } };
-static const struct shape identity_shape = { "identity", sizeof(struct proc_identity), identity_fields,
+const struct shape proc_identity_shape = { "identity", sizeof(struct proc_identity), identity_fields,
       .doc = "What is required to start, stop, host and kill (0, 1, 3, 9) is looked at before anything is done: without it the "
              "request is refused. To query and un-host (2, 4) nothing of it is. To restart and reload (7, 8) `proc_name`, "
              "`setup_path` and `user` are: without `proc_name` those of the host are taken, where it has started or hosted the "
@@ -106,7 +104,7 @@ static const struct field control_fields[] = {
       .doc = "prints its health" },
     { 0 },
 };
-static const struct shape control_shape = { "control", sizeof(struct proc_control), control_fields,
+const struct shape proc_control_shape = { "control", sizeof(struct proc_control), control_fields,
       .doc = "Shell lines, run in `setup_path` as `user`." };
 
 #define RESOURCE_ROWS(needed) \
@@ -118,7 +116,7 @@ static const struct shape control_shape = { "control", sizeof(struct proc_contro
     { "disk", .type = FIELD_INT, AT(proc_resource, disk), .doc = "stored only" }, \
     { "net", .type = FIELD_INT, AT(proc_resource, net), .doc = "stored only" },
 static const struct field resource_fields[] = { RESOURCE_ROWS(0) { 0 } };
-static const struct shape resource_shape = { "resource", sizeof(struct proc_resource), resource_fields };
+const struct shape proc_resource_shape = { "resource", sizeof(struct proc_resource), resource_fields };
 static const struct field registered_resource_fields[] = { RESOURCE_ROWS(FIELD_REQUIRED) { 0 } };
 static const struct shape registered_resource_shape = { "registered_resource", sizeof(struct proc_resource),
                                                         registered_resource_fields };
@@ -128,35 +126,19 @@ const struct enum_name proc_kind_names[] = {
 };
 
 static const struct field policy_fields[] = {
-    { "auto_type", .type = FIELD_ENUM, AT(proc_policy, kind), HAS(proc_policy, has_kind), .names = proc_kind_names,
-      .fallback = PROC_RESIDENT, .doc = "how it is kept" },
-    { "start_check_secs", .type = FIELD_INT, AT(proc_policy, start_check_s), HAS(proc_policy, has_start_check),
-      .flags = FIELD_ZERO_UNSET, .min = 1, .max = HOUR_S, .fallback = 5,
-      .doc = "it must live this long to count as started" },
-    { "stop_check_secs", .type = FIELD_INT, AT(proc_policy, stop_check_s), HAS(proc_policy, has_stop_check),
-      .flags = FIELD_ZERO_UNSET, .min = 1, .max = HOUR_S, .fallback = 5,
-      .doc = "it must be gone this long after the stop command" },
-    { "start_retries", .type = FIELD_INT, AT(proc_policy, start_retries), HAS(proc_policy, has_retries),
-      .max = 1000, .fallback = 4, .doc = "tries in a row that may fail before hosting ends, besides the first five of a process that was up once; 0: it is never restarted" },
-    { "start_interval", .type = FIELD_INT, AT(proc_policy, start_interval_s), HAS(proc_policy, has_interval),
-      .flags = FIELD_ZERO_UNSET, .min = 1, .max = DAY_S, .fallback = 10, .doc = "seconds from the begin of one of those tries to the next" },
-    { "crontab_rule", "crotab_rule", .type = FIELD_STR, AT(proc_policy, cron_rule), HAS(proc_policy, has_cron),
-      .max = NAME_MAX_BYTES, .check = cron_check,
-      .doc = "when a periodic one runs: the five fields of cron, or `@daily` and the like, in the host's time zone" },
-    { "cycle_time", .type = FIELD_INT, AT(proc_policy, cycle_s), HAS(proc_policy, has_cycle),
-      .max = 366 * DAY_S, .doc = "or, without a rule, every so many seconds; 0: not so" },
-    { "op_timeout", .type = FIELD_INT, AT(proc_policy, op_timeout_s), HAS(proc_policy, has_timeout),
-      .flags = FIELD_ZERO_UNSET, .min = 1, .max = DAY_S, .fallback = 60, .doc = "seconds a command may run" },
+#define AT_POLICY(member)  AT(proc_policy, member)
+#define HAS_POLICY(member) HAS(proc_policy, member)
+#include "model/policy_rows.h"
     { 0 },
 };
-static const struct shape policy_shape = { "policy", sizeof(struct proc_policy), policy_fields };
+const struct shape proc_policy_shape = { "policy", sizeof(struct proc_policy), policy_fields };
 
 static const struct field warn_fields[] = {
     { "report_id", .type = FIELD_INT, AT(proc_warn, report_id), .max = INT64_MAX,
       .doc = "data id of its events; 0: the default" },
     { 0 },
 };
-static const struct shape warn_shape = { "warn_report_policy", sizeof(struct proc_warn), warn_fields };
+const struct shape proc_warn_shape = { "warn_report_policy", sizeof(struct proc_warn), warn_fields };
 
 static const struct field config_file_fields[] = {
     { "path", .type = FIELD_STR, AT(proc_config_file, path), .max = PATH_MAX_BYTES, .check = rule_path,
@@ -164,7 +146,7 @@ static const struct field config_file_fields[] = {
     { "md5", .type = FIELD_STR, AT(proc_config_file, md5), .max = 32, .doc = "what it should have" },
     { 0 },
 };
-static const struct shape config_file_shape = { "configmap", sizeof(struct proc_config_file),
+const struct shape proc_config_file_shape = { "configmap", sizeof(struct proc_config_file),
                                                 config_file_fields };
 
 /* `needs_all` is for register_proc_info; the policy may have either of its names, so it is checked
@@ -173,23 +155,23 @@ static const struct shape config_file_shape = { "configmap", sizeof(struct proc_
     { "identity", .type = FIELD_OBJ, AT(proc_spec, identity), HAS(proc_spec, has_identity), .flags = needs_identity, \
       .sub = &identity_kind, .doc = "what it is" }, \
     { "control", .type = FIELD_OBJ, AT(proc_spec, control), HAS(proc_spec, has_control), .flags = needs_all, \
-      .sub = &control_shape, .doc = "how to command it" }, \
+      .sub = &proc_control_shape, .doc = "how to command it" }, \
     { "resource", .type = FIELD_OBJ, AT(proc_spec, resource), HAS(proc_spec, has_resource), .flags = needs_all, \
       .sub = &resource_kind, .doc = "what it may use" }, \
     { "monitor_policy", .type = FIELD_OBJ, AT(proc_spec, policy), HAS(proc_spec, has_policy), \
-      .sub = &policy_shape, .doc = "how it is kept alive" }, \
+      .sub = &proc_policy_shape, .doc = "how it is kept alive" }, \
     { "alive_monitor_policy", .type = FIELD_OBJ, AT(proc_spec, alive_policy), HAS(proc_spec, has_alive_policy), \
-      .sub = &policy_shape, .doc = "the same; wins where both say something" }, \
+      .sub = &proc_policy_shape, .doc = "the same; wins where both say something" }, \
     { "warn_report_policy", .type = FIELD_OBJ, AT(proc_spec, warn), HAS(proc_spec, has_warn), \
-      .sub = &warn_shape, .doc = "where its events go" }, \
-    { "configmap", .type = FIELD_LIST, AT(proc_spec, config_files), .max = 64, .sub = &config_file_shape, \
+      .sub = &proc_warn_shape, .doc = "where its events go" }, \
+    { "configmap", .type = FIELD_LIST, AT(proc_spec, config_files), .max = PROC_CONFIG_FILES_MAX, .sub = &proc_config_file_shape, \
       .doc = "files whose change is reported" }, \
     { "holdfast", .type = FIELD_OBJ, AT(proc_spec, extra), .sub = &proc_extra_shape, \
       .doc = "what the documents have no word for" },
-static const struct field spec_fields[] = { SPEC_ROWS(0, 0, identity_shape, resource_shape) { 0 } };
+static const struct field spec_fields[] = { SPEC_ROWS(0, 0, proc_identity_shape, proc_resource_shape) { 0 } };
 const struct shape proc_spec_shape = { "spec", sizeof(struct proc_spec), spec_fields };
 static const struct field updated_spec_fields[] = {
-    SPEC_ROWS(FIELD_REQUIRED, 0, registered_identity_shape, resource_shape) { 0 }
+    SPEC_ROWS(FIELD_REQUIRED, 0, registered_identity_shape, proc_resource_shape) { 0 }
 };
 static const struct shape updated_spec_shape = { "updated_spec", sizeof(struct proc_spec), updated_spec_fields };
 static const struct field registered_spec_fields[] = {
@@ -295,7 +277,7 @@ struct labels {
     struct list list;
 };
 static const struct field labels_fields[] = {
-    { "labels", .type = FIELD_MAP, .max = LABELS_MAX, .sub = &proc_label_shape },
+    { "labels", .type = FIELD_MAP, .max = PROC_LABELS_MAX, .sub = &proc_label_shape },
     { 0 },
 };
 static const struct shape labels_shape = { "labels", sizeof(struct labels), labels_fields };

@@ -103,6 +103,10 @@ extern const struct shape proc_operate_shape, proc_operate_batch_shape, proc_ope
 extern const struct shape proc_register_shape, proc_update_shape, proc_unregister_shape;
 extern const struct shape proc_meta_shape, proc_spec_shape, host_ref_shape, target_host_shape,
     proc_label_shape, agent_ref_shape;
+extern const struct shape proc_identity_shape, proc_control_shape, proc_resource_shape,
+    proc_policy_shape, proc_warn_shape, proc_config_file_shape; /* the blocks of a spec */
 extern const struct enum_name proc_kind_names[];
+
+enum { PROC_LABELS_MAX = 64, PROC_CONFIG_FILES_MAX = 64 };
 
 #endif

@@ -72,7 +72,7 @@ const struct shape *const model_shapes[] = {
     &job_task_ref_shape,
     &log_ask_shape,
     &log_view_shape,
-    &operation_ask_shape,
+    &operation_short_ask_shape,
     &operation_target_shape,
     &operation_view_shape,
     &page_ask_shape,

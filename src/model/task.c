@@ -23,26 +23,43 @@ static const struct field host_fields[] = {
 };
 static const struct shape host_shape = { "host", sizeof(struct agent_ref), host_fields, .bare = true };
 
-static const struct field operation_fields[] = {
-    { "operation", .type = FIELD_ENUM, AT(operation_ask, op), .names = operation_names,
-      .flags = FIELD_REQUIRED | FIELD_BY_NAME, .doc = "what to do" },
-    { "namespace", .type = FIELD_STR, AT(operation_ask, space), .flags = FIELD_REQUIRED, .min = 1,
-      .max = NAME_MAX_BYTES, .check = rule_space, .doc = "with `name`: which process" },
-    { "name", .type = FIELD_STR, AT(operation_ask, name), .flags = FIELD_REQUIRED, .min = 1, .max = NAME_MAX_BYTES,
-      .check = rule_line, .doc = "unique within its namespace on a host" },
-    { "hosts", .type = FIELD_LIST, AT(operation_ask, hosts), .max = TARGETS_MAX, .sub = &host_shape,
-      .doc = "agent ids, `cloud:ip`, or addresses of cloud area 0; empty: all that have the process" },
-    { "spec", .type = FIELD_OBJ, AT(operation_ask, spec), HAS(operation_ask, has_spec), .sub = &proc_spec_shape,
-      .doc = "how it is run; without it, as each host has it" },
-    { "expect", .type = FIELD_INT, AT(operation_ask, expect), HAS(operation_ask, has_expect), .min = 0,
-      .max = TARGETS_MAX, .doc = "do nothing unless it is for exactly so many targets" },
-    { "dry_run", .type = FIELD_BOOL, AT(operation_ask, dry_run), .flags = FIELD_OMIT_EMPTY,
-      .doc = "do nothing, and say what it would be done to" },
-    { "idempotent", .type = FIELD_BOOL, AT(operation_ask, idempotent), .flags = FIELD_OMIT_EMPTY,
+/* `WHERE(member)`: where a member of struct operation_ask is; `spec`: how a spec is read or written. */
+#define OPERATION_ROWS(WHERE, GIVEN, ...) \
+    { "operation", .type = FIELD_ENUM, WHERE(op), .names = operation_names, \
+      .flags = FIELD_REQUIRED | FIELD_BY_NAME, .doc = "what to do" }, \
+    { "namespace", .type = FIELD_STR, WHERE(space), .flags = FIELD_REQUIRED, .min = 1, \
+      .max = NAME_MAX_BYTES, .check = rule_space, .doc = "with `name`: which process" }, \
+    { "name", .type = FIELD_STR, WHERE(name), .flags = FIELD_REQUIRED, .min = 1, .max = NAME_MAX_BYTES, \
+      .check = rule_line, .doc = "unique within its namespace on a host" }, \
+    { "hosts", .type = FIELD_LIST, WHERE(hosts), .max = TARGETS_MAX, .sub = &host_shape, \
+      .doc = "agent ids, `cloud:ip`, or addresses of cloud area 0; empty: all that have the process" }, \
+    __VA_ARGS__ \
+    { "expect", .type = FIELD_INT, WHERE(expect), GIVEN(has_expect), .min = 0, \
+      .max = TARGETS_MAX, .doc = "do nothing unless it is for exactly so many targets" }, \
+    { "dry_run", .type = FIELD_BOOL, WHERE(dry_run), .flags = FIELD_OMIT_EMPTY, \
+      .doc = "do nothing, and say what it would be done to" }, \
+    { "idempotent", .type = FIELD_BOOL, WHERE(idempotent), .flags = FIELD_OMIT_EMPTY, \
       .doc = "starting what runs (828) and stopping what does not (829) went well, with `changed` false" },
+
+#define SPEC_DOC "how it is run; without it, as each host has it"
+#define IN_ASK(member) AT(operation_ask, member)
+#define GIVEN_IN_ASK(member) HAS(operation_ask, member)
+static const struct field operation_fields[] = {
+    OPERATION_ROWS(IN_ASK, GIVEN_IN_ASK, { "spec", .type = FIELD_OBJ, AT(operation_ask, spec),
+        HAS(operation_ask, has_spec), .sub = &proc_spec_shape, .doc = SPEC_DOC },)
     { 0 },
 };
 const struct shape operation_ask_shape = { "operation_ask", sizeof(struct operation_ask), operation_fields };
+
+#define IN_SHORT_ASK(member) AT(operation_short_ask, ask.member)
+#define GIVEN_IN_SHORT_ASK(member) HAS(operation_short_ask, ask.member)
+static const struct field operation_short_fields[] = {
+    OPERATION_ROWS(IN_SHORT_ASK, GIVEN_IN_SHORT_ASK, { "spec", .type = FIELD_OBJ, AT(operation_short_ask, spec),
+        HAS(operation_short_ask, ask.has_spec), .sub = &short_spec_shape, .doc = SPEC_DOC },)
+    { 0 },
+};
+const struct shape operation_short_ask_shape = { "operation_ask", sizeof(struct operation_short_ask),
+                                                 operation_short_fields };
 
 static const struct field target_fields[] = {
     { "key", .type = FIELD_STR, AT(operation_target, key), .max = KEY_MAX_BYTES, .doc = "as that of its result" },

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "model/proc.h"
+#include "model/short_spec.h"
 #include "model/view.h"
 
 /* POST /v1/operations: one operation on one process of several hosts.  Without hosts it is for all
@@ -19,6 +20,12 @@ struct operation_ask {
     int64_t expect; /* expected number of targets; any other number refuses the request */
     enum presence has_expect;
     bool dry_run, idempotent;
+};
+
+/* The same as it is read: its spec may be a short one. */
+struct operation_short_ask {
+    struct operation_ask ask; /* but for `spec` */
+    struct short_spec spec;
 };
 
 struct operation_target { /* as task_item_view; code 0: it would be tried */
@@ -102,9 +109,9 @@ struct task_ref {
     const char *task_id;
 };
 
-extern const struct shape operation_ask_shape, operation_view_shape, operation_target_shape,
-    forget_ask_shape, forget_view_shape, task_item_view_shape, task_code_view_shape,
-    task_view_shape, task_look_shape, task_list_query_shape, task_line_shape, task_page_shape,
-    task_ref_shape;
+extern const struct shape operation_ask_shape, operation_short_ask_shape, operation_view_shape,
+    operation_target_shape, forget_ask_shape, forget_view_shape, task_item_view_shape,
+    task_code_view_shape, task_view_shape, task_look_shape, task_list_query_shape, task_line_shape,
+    task_page_shape, task_ref_shape;
 
 #endif

@@ -45,7 +45,8 @@ static void pass_params(struct call *c)
     if (c->route->in) {
         void *ask = arena_alloc(c->arena, c->route->in->size);
 
-        if (params_read(&p, c->route->in, is_v1 ? SHAPE_ASKED : 0, c->arena, ask, &err)) {
+        if (params_read(&p, c->route->in, is_v1 ? SHAPE_ASKED | SHAPE_UNITS : 0, c->arena, ask,
+                        &err)) {
             fail_params(c, &err);
             return;
         }

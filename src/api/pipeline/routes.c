@@ -167,7 +167,7 @@ const struct route routes[] = {
       "A task and its items: all, a page, or those that failed." },
     { SERVED_V1, "/v1/explain", METHOD_GET, APP_READ, 0, &explain_ask_shape, &explain_page_shape, v1_explain,
       "Why a process is in its state, for each host that has it: one sentence, the facts, and the last operations." },
-    { SERVED_V1, "/v1/operations", METHOD_POST, APP_OPERATE, LARGE, &operation_ask_shape, &operation_view_shape,
+    { SERVED_V1, "/v1/operations", METHOD_POST, APP_OPERATE, LARGE, &operation_short_ask_shape, &operation_view_shape,
       v1_operate, "One operation on one process on several hosts, or on all hosts that have it.", TASK_FORM_NATIVE,
       .is_repeatable = true },
     { SERVED_V1, "/v1/apps", METHOD_GET, APP_ADMIN, 0, &page_ask_shape, &app_page_shape, v1_apps,

@@ -196,13 +196,31 @@ static void submit_operation(struct operate_call *o)
     }
 }
 
+/* A short spec becomes a long one. */
+static int expand_spec(struct call *c, struct operation_short_ask *asked, struct err *err)
+{
+    struct operation_ask *ask = &asked->ask;
+    const struct short_context context = { ask->space, ask->name, "", SHORT_PID_DIR };
+    struct proc_meta meta; /* that of the request; labels come with a registration */
+
+    struct err why;
+
+    shape_defaults(&proc_spec_shape, &ask->spec);
+    if (ask->has_spec != PRESENCE_GIVEN ||
+        !short_spec_expand(&asked->spec, &context, c->arena, &meta, &ask->spec, &why))
+        return 0;
+    return err_set(err, why.code, "%s.%s", "spec", err_msg(&why));
+}
+
 void v1_operate(struct call *c)
 {
-    struct operate_call o = { .call = c, .ask = c->ask };
+    struct operation_short_ask *asked = c->ask;
+    struct operate_call o = { .call = c, .ask = &asked->ask };
     const struct proc_spec *spec = has_spec(&o) ? &o.ask->spec : NULL;
     struct err err;
 
-    if (targets_check(c, "", "namespace", o.ask->op, o.ask->space, spec, &err)) {
+    if (expand_spec(c, asked, &err) ||
+        targets_check(c, "", "namespace", o.ask->op, o.ask->space, spec, &err)) {
         call_fail(c, &err);
         return;
     }

@@ -251,4 +251,6 @@
     { { "CA certificates", "CA 证书" } },
     { { "an integer too large for 64 bits", "整数超出 64 位" } },
     { { "a number too large for a double", "数字超出双精度范围" } },
+    { { "must be a duration such as 30s, 5m or 1h30m, of %lld to %lld seconds, not %.*s", "须为时长，如 30s、5m 或 1h30m，范围 %lld 到 %lld 秒，而不是 %.*s" } },
+    { { "must be a size such as 512K, 64M or 2G, of %lld to %lld bytes, not %.*s", "须为大小，如 512K、64M 或 2G，范围 %lld 到 %lld 字节，而不是 %.*s" } },
     /* clang-format on */

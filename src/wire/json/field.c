@@ -122,6 +122,84 @@ static bool number_to_json(const char *text, struct buf *out)
     return true;
 }
 
+struct unit {
+    char letter;
+    int64_t is;
+};
+
+/* Largest first. */
+static const struct unit time_units[] = {
+    { 'd', 86400 }, { 'h', 3600 }, { 'm', 60 }, { 's', 1 }, { 0 }
+};
+static const struct unit size_units[] = {
+    { 'T', INT64_C(1) << 40 }, { 'G', 1 << 30 }, { 'M', 1 << 20 }, { 'K', 1 << 10 }, { 0 }
+};
+
+/* Digits at *p; -1: there are none, or too many. */
+static int64_t read_digits(const char **p)
+{
+    int64_t n = 0;
+
+    if (**p < '0' || **p > '9')
+        return -1;
+    for (; **p >= '0' && **p <= '9'; (*p)++) {
+        if (n > (INT64_MAX - 9) / 10)
+            return -1;
+        n = n * 10 + (**p - '0');
+    }
+    return n;
+}
+
+static const struct unit *find_unit(const struct unit *u, char letter)
+{
+    while (u->letter && u->letter != letter)
+        u++;
+    return u->letter ? u : NULL;
+}
+
+/* Several may follow each other, the largest unit first. */
+static bool read_seconds(const char *p, int64_t *ret)
+{
+    const struct unit *next = time_units;
+    int64_t sum = 0;
+
+    do {
+        int64_t n = read_digits(&p), part;
+        const struct unit *u = n < 0 ? NULL : find_unit(next, *p);
+
+        if (!u || __builtin_mul_overflow(n, u->is, &part) ||
+            __builtin_add_overflow(sum, part, &sum))
+            return false;
+        next = u + 1;
+        p++;
+    } while (*p);
+    *ret = sum;
+    return true;
+}
+
+/* One unit, which may end in "B" or "iB". */
+static bool read_bytes(const char *p, int64_t *ret)
+{
+    int64_t n = read_digits(&p);
+    const struct unit *u = n < 0 ? NULL : find_unit(size_units, *p);
+
+    if (!u || __builtin_mul_overflow(n, u->is, ret))
+        return false;
+    p++;
+    return !*p || !strcmp(p, "B") || !strcmp(p, "iB");
+}
+
+bool field_read_units(unsigned flags, const char *text, int64_t *ret)
+{
+    const char *p = text;
+    int64_t n = read_digits(&p);
+
+    if (n < 0 || *p)
+        return flags & FIELD_SECONDS ? read_seconds(text, ret) : read_bytes(text, ret);
+    *ret = n;
+    return true;
+}
+
 /* "a,b" is a list too, of items without commas; "a," has two items, "" none. */
 static bool list_to_json(const char *text, struct buf *out)
 {

@@ -40,6 +40,9 @@ enum field_flag {
     FIELD_MSG = 1 << 7,     /* the message (base/text/msg.h) of the row above, which has its English
                                text: the same member, a STR; absent if that is not a message */
     FIELD_ENGLISH = 1 << 8, /* a STR that may be a message: written as its English text */
+    FIELD_SECONDS =
+        1 << 9,            /* an INT of seconds: with SHAPE_UNITS also "90s", "5m", "1h30m", "2d" */
+    FIELD_BYTES = 1 << 10, /* an INT of bytes: with SHAPE_UNITS also "512K", "64M", "2G", "1T" */
 };
 
 struct enum_name {
@@ -99,6 +102,10 @@ void field_expect(const struct field *f, char to[SHAPE_EXPECT_SIZE]);
 /* Writes the JSON that a plain text stands for; false if the text cannot be of this type.  The
  * JSON is not checked further. */
 bool field_text_to_json(const struct field *f, const char *text, struct buf *out);
+
+/* Reads a number with a unit, by FIELD_SECONDS or FIELD_BYTES; without a unit it is the number.
+ * False: it is neither, or does not fit. */
+bool field_read_units(unsigned flags, const char *text, int64_t *ret);
 
 static inline bool field_is_called(const char *name, const char *key, size_t n)
 {

@@ -419,6 +419,48 @@ static int read_inner(struct reader *r, const struct shape_place *p, const struc
     return failed ? -1 : 0;
 }
 
+/* A plain number is out of range; anything else may be an attempt at a unit. */
+static int reject_units(struct reader *r, const struct shape_place *p, const struct field *f,
+                        const char *got, size_t n)
+{
+    struct buf shown = { 0 };
+    long long min = f->min, max = f->max;
+
+    if (!got[strspn(got, "-+.0123456789")])
+        return reject_value(r, p, f, got, n);
+    shape_show(got, utf8_whole(got, n < 40 ? n : 40), &shown);
+    if (f->flags & FIELD_SECONDS)
+        reject(r, p,
+               "must be a duration such as 30s, 5m or 1h30m, of %lld to %lld seconds, not %.*s",
+               min, max, (int)shown.len, buf_text(&shown));
+    else
+        reject(r, p, "must be a size such as 512K, 64M or 2G, of %lld to %lld bytes, not %.*s", min,
+               max, (int)shown.len, buf_text(&shown));
+    buf_free(&shown);
+    return -1;
+}
+
+static int read_units(struct reader *r, const struct shape_place *p, const struct field *f,
+                      int64_t *out)
+{
+    struct json_text t;
+    const char *text;
+    int64_t number;
+    size_t n;
+
+    if (json_read_string(r->j, &t))
+        return -1;
+    text = json_text_copy(&t, r->j->arena, &n);
+    if (!field_read_units(f->flags, text, &number))
+        return reject_units(r, p, f, text, n);
+    if (!number && (f->flags & FIELD_ZERO_UNSET))
+        number = f->fallback;
+    if ((f->min || f->max) && (number < f->min || number > f->max))
+        return reject_units(r, p, f, text, n);
+    *out = number;
+    return 0;
+}
+
 static int read_from_text(struct reader *r, const struct shape_place *p, const struct field *f,
                           void *at)
 {
@@ -446,6 +488,9 @@ static int read_value(struct reader *r, const struct shape_place *p, const struc
                       enum json_kind kind, void *at)
 {
     if (!(accepts[f->type] >> kind & 1)) {
+        if (kind == JSON_KIND_STRING && (r->flags & SHAPE_UNITS) &&
+            (f->flags & (FIELD_SECONDS | FIELD_BYTES)))
+            return read_units(r, p, f, at);
         if (kind == JSON_KIND_STRING && (r->flags & SHAPE_TEXT))
             return read_from_text(r, p, f, at);
         return reject_type(r, p, f, kind);

@@ -26,6 +26,7 @@ enum shape_flag {
     SHAPE_OVERLAY =
         1 << 2,           /* absent fields keep their value and are not required, except in items */
     SHAPE_ASKED = 1 << 3, /* as SHAPE_STRICT, for a request: the error does not mention --help */
+    SHAPE_UNITS = 1 << 4, /* durations and sizes may be texts with a unit: "30s", "64M" */
 };
 
 /* *out has s->size bytes and is aligned for its struct. */

@@ -200,7 +200,7 @@ static int read_json(struct convert *c, const struct shape *s, struct arena *a, 
     int failed;
 
     json_init(&j, buf_data(&c->json), c->json.len, a, c->err);
-    failed = shape_read_json(s, &j, SHAPE_STRICT | SHAPE_TEXT | SHAPE_OVERLAY, out);
+    failed = shape_read_json(s, &j, SHAPE_STRICT | SHAPE_TEXT | SHAPE_OVERLAY | SHAPE_UNITS, out);
     json_done(&j);
     if (failed)
         return err_wrap(c->err, "%s:%zu", c->name, line_of(c, (size_t)(j.p - j.start)));

@@ -16,8 +16,8 @@
 
 enum { YAML_SIZE_MAX = 1 << 20 };
 
-/* Reads onto *out with SHAPE_STRICT | SHAPE_TEXT | SHAPE_OVERLAY: settings that the text does
- * not mention keep their value.  Errors begin with "NAME:LINE: ". */
+/* Reads onto *out with SHAPE_STRICT | SHAPE_TEXT | SHAPE_OVERLAY | SHAPE_UNITS: settings that the
+ * text does not mention keep their value.  Errors begin with "NAME:LINE: ". */
 int yaml_read(const struct shape *s, const char *name, const char *text, size_t n, struct arena *a,
               void *out, struct err *err);
 
