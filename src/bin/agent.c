@@ -220,6 +220,7 @@ static struct agent_options options_of(struct program *p)
                                    .limit_grace_ms = p->settings.limits.grace_s * 1000,
                                    .policy = &p->settings.policy,
                                    .proc_file = p->settings.proc_file,
+                                   .specs = p->settings.specs,
                                    .without = p->settings.without,
                                    .cgroups = p->settings.cgroups,
                                    .scope_by_name = &p->settings.scope_by_name,

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/mem/mem.h"
-#include "cli/spec_file.h"
 #include "model/operation.h"
+#include "model/spec_file.h"
 
 /* ---- words as JSON, to be read by the shapes ---- */
 

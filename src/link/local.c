@@ -35,6 +35,22 @@ static const struct field processes_fields[] = {
 };
 const struct shape local_processes_shape = { "local processes", sizeof(struct local_processes), processes_fields };
 
+static const struct field spec_fields[] = {
+    { "meta", .type = FIELD_OBJ, AT(spec, meta), .flags = FIELD_REQUIRED, .sub = &proc_meta_shape, .doc = "which process" },
+    { "spec", .type = FIELD_OBJ, AT(spec, spec), .sub = &proc_spec_shape, .doc = "how it is run" },
+    { "hosted", .type = FIELD_BOOL, AT(spec, hosted), .doc = "the agent restarts it" },
+    { "running", .type = FIELD_BOOL, AT(spec, running), .doc = "as far as the agent knows" },
+    { 0 },
+};
+static const struct shape spec_shape = { "local spec", sizeof(struct local_spec), spec_fields };
+
+static const struct field specs_fields[] = {
+    { "is_last", .type = FIELD_BOOL, AT(specs, is_last), .doc = "the last page" },
+    { "list", .type = FIELD_LIST, AT(specs, list), .max = PAGE_MAX, .sub = &spec_shape, .doc = "the processes" },
+    { 0 },
+};
+const struct shape local_specs_shape = { "local specs", sizeof(struct local_specs), specs_fields };
+
 static const struct field fact_fields[] = {
     { "name", .type = FIELD_STR, AT(fact, name), .max = ID_MAX_BYTES, .doc = "name of the facility" },
     { "used", .type = FIELD_BOOL, AT(fact, used), .doc = "it exists and is used" },
@@ -82,6 +98,8 @@ const struct shape *local_shape(unsigned type)
     case LOCAL_FACTS: return &local_ask_shape;
     case LOCAL_PROCESSES: return &local_processes_shape;
     case LOCAL_FACTS_ARE: return &local_facts_shape;
+    case LOCAL_SPECS: return &local_ask_shape;
+    case LOCAL_SPECS_ARE: return &local_specs_shape;
     case MESSAGE_TAKEN:
     case MESSAGE_RESULT:
     case MESSAGE_ERROR:

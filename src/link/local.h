@@ -17,6 +17,8 @@ enum local_type {
     LOCAL_FACTS,        /* struct local_ask, empty -> LOCAL_FACTS_ARE */
     LOCAL_PROCESSES,    /* struct local_processes */
     LOCAL_FACTS_ARE,    /* struct local_facts */
+    LOCAL_SPECS = 80,   /* struct local_ask -> LOCAL_SPECS_ARE */
+    LOCAL_SPECS_ARE,    /* struct local_specs */
 };
 
 struct local_operate {
@@ -33,6 +35,18 @@ struct local_processes {
     const char *agent_id; /* "": the agent has never joined a server */
     bool is_last;
     struct list list; /* struct proc_view */
+};
+
+/* How the agent runs a process. */
+struct local_spec {
+    struct proc_meta meta;
+    struct proc_spec spec;
+    bool hosted, running;
+};
+
+struct local_specs {
+    bool is_last;
+    struct list list; /* struct local_spec */
 };
 
 /* A facility of the kernel, and what the agent does where it is missing. */
@@ -55,7 +69,7 @@ struct local_facts {
 };
 
 extern const struct shape local_operate_shape, local_ask_shape, local_processes_shape,
-    local_facts_shape;
+    local_facts_shape, local_specs_shape;
 
 /* The shape of a request or answer; NULL for an unknown type. */
 const struct shape *local_shape(unsigned type);

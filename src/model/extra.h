@@ -82,6 +82,7 @@ struct proc_extra {
     int64_t nice;
     struct list rlimits; /* struct proc_rlimit */
     int64_t scope;       /* enum proc_scope */
+    const char *source;  /* the folder of specs that it came from */
     struct proc_job job;
 };
 

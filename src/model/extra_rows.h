@@ -53,5 +53,7 @@
              "from it and what its own start command still runs; `process`, no other; `start`, also what the start command "
              "has started besides it, which needs cgroups; empty: `family`, unless the agent's setting "
              "`scope_by_name` has its `proc_name`" },
+    { "source", .type = FIELD_STR, AT_EXTRA(source), .max = PATH_MAX_BYTES, .check = rule_path,
+      .flags = FIELD_OMIT_EMPTY, .doc = "the folder of specs that it came from, set by `holdfast --local apply` and by the agent" },
 /* clang-format on */
 #undef AT_EXTRA

@@ -23,6 +23,7 @@
 #include "agent/shell/agent_probe.h"
 #include "agent/shell/agent_run.h"
 #include "agent/shell/agent_sample.h"
+#include "agent/shell/agent_specs.h"
 #include "agent/shell/agent_trim.h"
 #include "agent/shell/agent_upgrade.h"
 #include "agent/shell/agent_watch.h"
@@ -608,6 +609,7 @@ static void agent_begin(struct agent *a)
     same_boot = !strcmp(a->disk.boot_id, a->base.boot_id);
 
     proc_start(&a->proc, same_boot);
+    specs_start(&a->base, a->o->specs ? a->o->specs : "");
     if (a->o->at_once)
         core_set_at_once(a->base.core, a->o->at_once);
     set_limits(a, a->o);

@@ -31,6 +31,7 @@ struct agent_options {
     int64_t at_once;                           /* concurrent operations; 0: default */
     int64_t limit_interval_ms, limit_grace_ms; /* core_use.h; interval 0: default for both */
     const struct policy *policy;               /* policy.h, copied; NULL: everything is allowed */
+    const char *specs;                         /* agent_specs.h; NULL or "": none */
     const char *proc_file;                     /* agent_proc.h; NULL or "": `.proc` in the folder */
     /* agent_local.h. NULL: no local control; "": default path. Both must stay valid until
      * agent_set() replaces them. */

@@ -7,6 +7,7 @@
  *
  *    agent_effect.h   effects that wait or are carried out
  *    agent_proc.h     the file .proc
+ *    agent_specs.h    the folder of specs
  *    agent_disk.h     the journal
  *    agent_trim.h     names and limits of output files
  *    agent_output.h   reads output

@@ -171,6 +171,55 @@ static void answer_list(struct guest *g, const struct local_ask *ask)
     note_answered(g);
 }
 
+/* A page of specs ends once its JSON has so many bytes: the largest spec still fits into a frame.
+ */
+enum { SPECS_BYTES = 128 * 1024, SPECS_MAX = 256 };
+
+struct specs_page {
+    struct guest *guest;
+    struct local_specs m;
+    struct local_spec specs[SPECS_MAX];
+    size_t bytes;
+};
+
+static void send_specs(struct specs_page *p)
+{
+    conn_send(p->guest->conn, LOCAL_SPECS_ARE, &local_specs_shape, &p->m);
+    p->m.list.n = 0;
+    p->bytes = 0;
+}
+
+static void add_spec(void *page, const struct core_spec *s)
+{
+    struct specs_page *p = page;
+    struct buf json = { 0 };
+
+    shape_write(&proc_spec_shape, s->spec, &json);
+    p->bytes += json.len;
+    buf_free(&json);
+    if (p->m.list.n == SPECS_MAX || (p->m.list.n && p->bytes > SPECS_BYTES))
+        send_specs(p);
+    p->specs[p->m.list.n++] = (struct local_spec){ *s->meta, *s->spec, s->hosted, s->running };
+}
+
+static void answer_specs(struct guest *g, const struct local_ask *ask)
+{
+    struct specs_page *p;
+
+    if (unread(g->local) > UNREAD_MAX) {
+        refuse(g, LOCAL_SPECS, ERR_LIMIT, MSG("too many answers wait to be read: try again"));
+        return;
+    }
+    p = xalloc(sizeof(*p));
+    p->guest = g;
+    p->m.list.items = p->specs;
+    core_each_spec(g->local->agent->core, ask->space, ask->name, add_spec, p);
+    p->m.is_last = true;
+    send_specs(p);
+    free(p);
+    note_answered(g);
+}
+
 static void answer_facts(struct guest *g)
 {
     const struct agent_base *a = g->local->agent;
@@ -290,6 +339,8 @@ static void local_on_message(void *guest, unsigned type, const void *message)
         operate(g, message);
     else if (type == LOCAL_LIST)
         answer_list(g, message);
+    else if (type == LOCAL_SPECS)
+        answer_specs(g, message);
     else if (type == LOCAL_FACTS)
         answer_facts(g);
     else if (type == MESSAGE_LOG_ASK)

@@ -6,6 +6,7 @@
 #include "base/io/log.h"
 #include "model/extra.h"
 #include "model/rules.h"
+#include "model/spec_folder.h"
 
 #define AT(member) .offset = offsetof(struct agent_settings, member)
 #define IN(part, member)                                                                           \
@@ -101,6 +102,9 @@ static const struct field fields[] = {
     { "proc_file", .type = FIELD_STR, AT(proc_file), .max = PATH_MAX_BYTES, .check = rule_path,
       .doc = "the list of hosted processes for other tools; empty: `.proc` in data_dir; "
              "`/usr/local/gse/agent/etc/.proc` is where those of GSE look" },
+    { "specs", .type = FIELD_STR, AT(specs), .max = PATH_MAX_BYTES, .check = rule_path, .fallback_text = SPEC_FOLDER,
+      .doc = "a folder of specs: at its start the agent hosts what is new there, and takes over what has changed for the next "
+             "start of the process; it stops, restarts and forgets nothing, `holdfast --local apply` does; empty: none" },
     { "cgroups", .type = FIELD_ENUM, AT(cgroups), .names = cgroup_uses, .fallback = CGROUPS_ALL,
       .flags = FIELD_BY_NAME,
       .doc = "which processes are started in a cgroup of their own, where cgroup version 2 can be written to: `all`; "

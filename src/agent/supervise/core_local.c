@@ -86,6 +86,20 @@ void core_each_view(const struct core *c, const char *space, const char *name,
     }
 }
 
+void core_each_spec(const struct core *c, const char *space, const char *name,
+                    void (*fn)(void *arg, const struct core_spec *spec), void *arg)
+{
+    struct map_entry *e;
+
+    for (size_t at = 0; (e = map_next(&c->proc, &at));) {
+        const struct proc *k = e->value;
+        const struct core_spec s = { &k->meta, &k->spec, k->hosted, k->ident.pid != 0 };
+
+        if (k->has_spec && local_fits(space, k->meta.space) && local_fits(name, k->meta.name))
+            fn(arg, &s);
+    }
+}
+
 static void local_count(void *counts, const struct proc_view *v)
 {
     struct core_counts *to = counts;

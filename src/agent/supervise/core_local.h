@@ -28,6 +28,15 @@ bool core_operate(struct core *c, const struct message_command *m, int64_t in_ms
 void core_each_view(const struct core *c, const char *space, const char *name,
                     void (*fn)(void *arg, const struct proc_view *view), void *arg);
 
+/* Every process that the agent knows how to run. */
+struct core_spec {
+    const struct proc_meta *meta;
+    const struct proc_spec *spec;
+    bool hosted, running;
+};
+void core_each_spec(const struct core *c, const char *space, const char *name,
+                    void (*fn)(void *arg, const struct core_spec *spec), void *arg);
+
 struct core_counts {
     int64_t processes, running, hosted, operations, events;
 };

@@ -15,19 +15,34 @@
 
 /* ---- reading ---- */
 
-static int check_secret(const char *path, const struct stat *st, struct err *err)
+enum trust { TRUST_ANY, TRUST_SECRET, TRUST_OWN };
+
+static int check_owner(const char *path, const struct stat *st, struct err *err)
 {
-    if (st->st_mode & 077)
-        return err_set(err, ERR_DENIED, "%s: others may use it (mode %03o); chmod 600 it", path,
-                       (unsigned)st->st_mode & 0777);
     if (st->st_uid != 0 && st->st_uid != geteuid())
         return err_set(err, ERR_DENIED, "%s: belongs to user %u", path, (unsigned)st->st_uid);
     return 0;
 }
 
+static int check_secret(const char *path, const struct stat *st, struct err *err)
+{
+    if (st->st_mode & 077)
+        return err_set(err, ERR_DENIED, "%s: others may use it (mode %03o); chmod 600 it", path,
+                       (unsigned)st->st_mode & 0777);
+    return check_owner(path, st, err);
+}
+
+static int check_own(const char *path, const struct stat *st, struct err *err)
+{
+    if (st->st_mode & 022)
+        return err_set(err, ERR_DENIED, "%s: others may write to it (mode %03o); chmod go-w it",
+                       path, (unsigned)st->st_mode & 0777);
+    return check_owner(path, st, err);
+}
+
 /* Reserves max + 1 bytes: the extra byte shows that a file grew while it was read.  They are
  * reserved at once, so that growing the buffer leaves no copies of a secret in freed memory. */
-static int read_open(int fd, const char *path, size_t max, bool secret, struct buf *to,
+static int read_open(int fd, const char *path, size_t max, enum trust trust, struct buf *to,
                      struct err *err)
 {
     struct stat st;
@@ -37,7 +52,8 @@ static int read_open(int fd, const char *path, size_t max, bool secret, struct b
         return err_sys(err, "stat %s", path);
     if (!S_ISREG(st.st_mode))
         return err_set(err, ERR_INVALID, "%s: not a regular file", path);
-    if (secret && check_secret(path, &st, err))
+    if ((trust == TRUST_SECRET && check_secret(path, &st, err)) ||
+        (trust == TRUST_OWN && check_own(path, &st, err)))
         return -1;
     if ((uint64_t)st.st_size > max)
         return err_set(err, ERR_LIMIT, "%s: larger than %zu bytes", path, max);
@@ -52,14 +68,15 @@ static int read_open(int fd, const char *path, size_t max, bool secret, struct b
     return got ? err_set(err, ERR_LIMIT, "%s: larger than %zu bytes", path, max) : 0;
 }
 
-static int read_whole(const char *path, size_t max, bool secret, struct buf *ret, struct err *err)
+static int read_whole(const char *path, size_t max, enum trust trust, struct buf *ret,
+                      struct err *err)
 {
     struct buf b = { 0 };
     int fd = sys_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0), bad;
 
     if (fd < 0)
         return err_sys(err, "open %s", path);
-    bad = read_open(fd, path, max, secret, &b, err);
+    bad = read_open(fd, path, max, trust, &b, err);
     sys_close(fd);
     if (bad)
         file_wipe(&b);
@@ -70,12 +87,28 @@ static int read_whole(const char *path, size_t max, bool secret, struct buf *ret
 
 int file_read(const char *path, size_t max, struct buf *ret, struct err *err)
 {
-    return read_whole(path, max, false, ret, err);
+    return read_whole(path, max, TRUST_ANY, ret, err);
 }
 
 int file_read_secret(const char *path, size_t max, struct buf *ret, struct err *err)
 {
-    return read_whole(path, max, true, ret, err);
+    return read_whole(path, max, TRUST_SECRET, ret, err);
+}
+
+int file_read_own(const char *path, size_t max, struct buf *ret, struct err *err)
+{
+    return read_whole(path, max, TRUST_OWN, ret, err);
+}
+
+int file_check_own_folder(const char *path, struct err *err)
+{
+    struct stat st;
+
+    if (sys_stat(path, &st))
+        return err_sys(err, "open %s", path);
+    if (!S_ISDIR(st.st_mode))
+        return err_set(err, ERR_INVALID, "%s: not a folder", path);
+    return check_own(path, &st, err);
 }
 
 void file_wipe(struct buf *b)

@@ -18,6 +18,11 @@ int file_read(const char *path, size_t max, struct buf *ret, struct err *err);
 /* For secrets: ERR_DENIED if other users may read or write the file, or if it belongs neither to
  * us nor to root. */
 int file_read_secret(const char *path, size_t max, struct buf *ret, struct err *err);
+
+/* For files that decide what runs: ERR_DENIED if others than the owner may write it, or if it
+ * belongs neither to us nor to root. */
+int file_read_own(const char *path, size_t max, struct buf *ret, struct err *err);
+int file_check_own_folder(const char *path, struct err *err); /* the same for a folder */
 void file_wipe(struct buf *b); /* overwrites the bytes, then buf_free() */
 
 /* On success the file and its name are on the disk.  Only one caller at a time may replace a

@@ -26,4 +26,5 @@
     { { "stat %s", "查看 %s" } },
     { { "write %s", "写入 %s" } },
     { { "write %s: sync its folder", "写入 %s：同步所在目录" } },
+    { { "%s: others may write to it (mode %03o); chmod go-w it", "%s：其他用户可写（模式 %03o）；请执行 chmod go-w" } },
     /* clang-format on */

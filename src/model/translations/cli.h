@@ -11,6 +11,4 @@
     { { "a byte of zero", "含有值为零的字节" } },
     { { "not UTF-8; save the file as UTF-8", "不是 UTF-8；请将文件保存为 UTF-8" } },
     { { "more than 64 fields", "字段超过 64 个" } },
-    { { "%s: processes[%zu].%s", "%s：processes[%zu].%s" } },
-    { { "%s: has %zu processes, and one was expected", "%s：有 %zu 个进程，此处只能有一个" } },
     /* clang-format on */

@@ -46,4 +46,9 @@
     { { "schedule: stands for crontab_rule and cycle_time: leave those out", "schedule：它代表 crontab_rule 和 cycle_time，请去掉后两者" } },
     { { "schedule: is for auto_type 0 (periodic): leave auto_type out", "schedule：只用于 auto_type 0（周期性），请去掉 auto_type" } },
     { { "command: required", "command：必填" } },
+    { { "%s: processes[%zu].%s", "%s：processes[%zu].%s" } },
+    { { "%s: has %zu processes, and one was expected", "%s：有 %zu 个进程，此处只能有一个" } },
+    { { "%s: more than %d files", "%s：文件超过 %d 个" } },
+    { { "%s: more than %d processes", "%s：进程超过 %d 个" } },
+    { { "%s: %s/%s is in %s, too", "%s：%s/%s 在 %s 中也有定义" } },
     /* clang-format on */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* spec_file.c - see spec_file.h. */
-#include "cli/spec_file.h"
+#include "model/spec_file.h"
 
 #include <pwd.h>
 #include <string.h>
@@ -87,6 +87,7 @@ static int expand_all(const char *path, const struct list *specs,
     for (size_t i = 0; i < specs->n; i++) {
         struct err why;
 
+        all[i].path = path;
         if (!short_spec_expand(&s[i], context, a, &all[i].meta, &all[i].spec, &why))
             continue;
         if (specs->n > 1)
@@ -98,18 +99,27 @@ static int expand_all(const char *path, const struct list *specs,
     return 0;
 }
 
+int spec_file_read_text(const char *path, struct buf *text, const struct short_context *context,
+                        struct arena *a, struct list *ret, struct err *err)
+{
+    struct list specs;
+
+    if (read_list(path, text, a, &specs, err))
+        return -1;
+    return expand_all(path, &specs, context, a, ret, err);
+}
+
 int spec_file_read_all(const char *path, const struct short_context *context, struct arena *a,
                        struct list *ret, struct err *err)
 {
     struct buf text = { 0 };
-    struct list specs;
     int bad;
 
     if (file_read(path, YAML_SIZE_MAX, &text, err))
         return -1;
-    bad = read_list(path, &text, a, &specs, err) || expand_all(path, &specs, context, a, ret, err);
+    bad = spec_file_read_text(path, &text, context, a, ret, err);
     buf_free(&text);
-    return bad ? -1 : 0;
+    return bad;
 }
 
 int spec_file_read_one(const char *path, const struct short_context *context, struct arena *a,
