@@ -17,22 +17,38 @@ enum local_type {
     LOCAL_FACTS,        /* struct local_ask, empty -> LOCAL_FACTS_ARE */
     LOCAL_PROCESSES,    /* struct local_processes */
     LOCAL_FACTS_ARE,    /* struct local_facts */
+    LOCAL_FORGET,       /* struct local_ask, both set -> MESSAGE_TAKEN, MESSAGE_RESULT */
+    LOCAL_EVENTS,       /* struct local_events_ask -> LOCAL_EVENTS_ARE */
+    LOCAL_EVENTS_ARE,   /* struct local_events */
 };
 
 struct local_operate {
     int64_t op;
     struct proc_meta meta;
     struct proc_spec spec; /* empty: the spec that the agent has */
+    bool idempotent;       /* a start with another spec stores it if the process runs already */
 };
 
 struct local_ask {
     const char *space, *name; /* "": any */
+    bool wants_use; /* CPU and memory at most some seconds old, also if that takes a while */
 };
 
 struct local_processes {
     const char *agent_id; /* "": the agent has never joined a server */
     bool is_last;
     struct list list; /* struct proc_view */
+};
+
+struct local_events_ask {
+    int64_t after; /* only events with a greater id */
+};
+
+/* Oldest first.  Those that a server has stored are kept until some hundred newer ones are. */
+struct local_events {
+    const char *agent_id;
+    bool is_last;
+    struct list list; /* struct message_event */
 };
 
 /* A facility of the kernel, and what the agent does where it is missing. */
@@ -55,7 +71,7 @@ struct local_facts {
 };
 
 extern const struct shape local_operate_shape, local_ask_shape, local_processes_shape,
-    local_facts_shape;
+    local_facts_shape, local_events_ask_shape, local_events_shape;
 
 /* The shape of a request or answer; NULL for an unknown type. */
 const struct shape *local_shape(unsigned type);

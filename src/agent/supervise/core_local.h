@@ -28,6 +28,11 @@ bool core_operate(struct core *c, const struct message_command *m, int64_t in_ms
 void core_each_view(const struct core *c, const char *space, const char *name,
                     void (*fn)(void *arg, const struct proc_view *view), void *arg);
 
+/* Events with a greater id than `after`, oldest first: those that wait for the server, and the last
+ * ones that it has stored. */
+typedef void core_event_fn(void *arg, const struct message_event *event);
+void core_each_event(const struct core *c, int64_t after, core_event_fn *fn, void *arg);
+
 struct core_counts {
     int64_t processes, running, hosted, operations, events;
 };
