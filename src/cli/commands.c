@@ -37,6 +37,7 @@ const struct command cli_commands[] = {
 #include "model/operation_rows.h"
     { "forget", "NAMESPACE/NAME", 1, 1, HAS(HOST) | HAS(YES), TEXT_DO_FORGET, -1, run_forget, OF_BOTH },
     { "facts", "", 0, 0, 0, TEXT_DO_FACTS, -1, run_facts, OF_AGENT },
+    { "top", "", 0, 0, 0, TEXT_DO_TOP, -1, run_top, OF_AGENT },
     { "task", "ID", 1, 1, HAS(WAIT) | HAS(TIMEOUT) | HAS(FAILED), TEXT_DO_TASK, -1, run_task },
     { "task show", "ID", 1, 1, HAS(WAIT) | HAS(TIMEOUT) | HAS(FAILED), TEXT_DO_TASK_SHOW, -1, run_task },
     { "task list", "", 0, 0, HAS(OPEN) | HAS(FAILED) | HAS(BY) | HAS(SINCE) | HAS(LINES), TEXT_DO_TASK_LIST, -1, run_task_list },

@@ -285,6 +285,15 @@ int local_operate(struct cli *cli, struct watch *w, int64_t *ret_not_begun, stru
     return bad;
 }
 
+int local_operate_begin(struct cli *cli, struct arena *a, int64_t op, const char *space,
+                        const char *name, struct local_link *ret, struct err *err)
+{
+    struct local_operate m = { .op = op, .meta = { space, name, { 0 } } };
+
+    shape_defaults(&proc_spec_shape, &m.spec);
+    return local_link_open(cli, a, LOCAL_OPERATE, &local_operate_shape, &m, ret, err);
+}
+
 /* ---- dry run ---- */
 
 static const struct process_view *find_process(const struct list *known, const char *space,

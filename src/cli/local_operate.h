@@ -15,6 +15,11 @@
  * begun when the wait ended, and never will. */
 int local_operate(struct cli *cli, struct watch *w, int64_t *ret_not_begun, struct err *err);
 
+/* Begins an operation on one process by the spec that the agent has.  Its result comes on the link
+ * as MESSAGE_RESULT. */
+int local_operate_begin(struct cli *cli, struct arena *a, int64_t op, const char *space,
+                        const char *name, struct local_link *ret, struct err *err);
+
 /* What it would do, without doing it. */
 int local_dry_run(struct cli *cli, struct operation_view *ret, struct err *err);
 

@@ -553,6 +553,144 @@ def test_ps_shows_what_a_process_uses(alone):
     assert [row()[name] for name in ("CPU", "MEM")] == ["-", "-"]
 
 
+class Screen:
+    """`top` on a terminal: what is on its screen, line by line."""
+
+    def __init__(self, host, *args, columns=80, rows=12):
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.before = termios.tcgetattr(slave)
+        self.slave = slave
+        self.process = subprocess.Popen([bin_dir() / "holdfast", "--local", "top", *args], stdin=slave, stdout=slave,
+                                        stderr=slave, start_new_session=True,
+                                        env={**os.environ, "TERM": "xterm", **{k: str(v) for k, v in host.env.items()}})
+        self.raw, self.bytes_in, self.lines = "", b"", [""] * rows
+
+    def pump(self):
+        while select.select([self.master], [], [], 0.05)[0]:
+            try:
+                piece = os.read(self.master, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            self.bytes_in += piece
+        self.raw = self.bytes_in.decode(errors="ignore")
+        self.lines = [""] * len(self.lines)
+        drawn = self.raw.partition("\033[?1049l")[0]
+        for row, text in re.findall(r"\033\[(\d+);1H(.*?)\033\[K", drawn):
+            self.lines[int(row) - 1] = text
+        return self.lines
+
+    def wait(self, check, what):
+        return wait_until(lambda: check(self.pump()), what)
+
+    def press(self, text):
+        os.write(self.master, text.encode())
+
+    def end(self):
+        """The exit status; the terminal is as before."""
+        wait_until(lambda: self.pump() and self.process.poll() is not None, "top ends")
+        self.pump()
+        assert self.raw.endswith("\033[?25h\033[?1049l"), self.raw[-200:]
+        assert termios.tcgetattr(self.slave) == self.before
+        os.close(self.slave)
+        os.close(self.master)
+        return self.process.returncode
+
+
+def plain(line):
+    return re.sub(r"\033\[[0-9;]*m", "", line)
+
+
+def columns_of(line):
+    return sum(2 if "\u2e80" <= c <= "\uffe6" else 1 for c in plain(line))
+
+
+def rows_of(lines):
+    return [plain(line).split()[0] for line in lines[2:-1] if line]
+
+
+@pytest.mark.parametrize("lang, columns", [("en", 80), ("en", 120), ("zh", 80), ("zh", 120)])
+def test_top_is_live(alone, lang, columns):
+    alone.start("web")
+    alone.start("db")
+    words = {"en": ("PROCESS", "running", "stopped", "q quit"), "zh": ("进程", "运行中", "已停止", "q 退出")}[lang]
+    top = Screen(alone, "--lang", lang, columns=columns)
+    top.wait(lambda lines: len(rows_of(lines)) == 2, "both are there")
+    assert plain(top.lines[1]).startswith(words[0]) and words[3] in top.lines[-1]
+    assert "CPU*" in plain(top.lines[1])
+    top.press("n")
+    top.wait(lambda lines: rows_of(lines) == ["ns/db", "ns/web"] and "*" in plain(lines[1]).split("  ")[0], "by name")
+    top.press("n")
+    top.wait(lambda lines: rows_of(lines) == ["ns/web", "ns/db"], "the other way round")
+    assert "\033[7mns/" in "".join(top.lines)  # one is selected
+    top.press("\033[H\033[B")  # home, down
+    top.wait(lambda lines: lines[3].startswith("\033[7mns/db"), "the second is selected")
+    top.press("t")
+    top.wait(lambda lines: "ns/db" in lines[-1] and "y/N" in lines[-1], "it asks before it ends something")
+    top.press("n")
+    top.wait(lambda lines: words[3] in lines[-1], "no")
+    assert alone.processes()["db"]["status"] == 1
+    top.press("t")
+    top.wait(lambda lines: "y/N" in lines[-1], "it asks again")
+    top.press("y")
+    top.wait(lambda lines: words[2] in lines[3], "it is stopped")
+    assert alone.processes()["db"]["status"] == 2
+    top.press("s")  # ends nothing, so it does not ask
+    top.wait(lambda lines: words[1] in lines[3], "it runs again")
+    alone.processes()
+    top.press("w")
+    top.wait(lambda lines: plain(lines[0]).startswith("ns/db"), "why")
+    top.press("x")
+    top.wait(lambda lines: len(rows_of(lines)) == 2, "back")
+    assert max(map(columns_of, top.lines)) <= columns, top.lines
+    top.press("q")
+    assert top.end() == 0
+
+
+def test_top_shows_output_and_restores_the_terminal_whatever_ends_it(alone):
+    alone.start("web", f"echo hello from web; {RUN}")
+    for how, code in ((signal.SIGINT, 0), (signal.SIGTERM, 128 + signal.SIGTERM)):
+        top = Screen(alone)
+        top.wait(lambda lines: rows_of(lines) == ["ns/web"], "it is there")
+        top.press("l")
+        top.wait(lambda lines: lines[0] == "hello from web", "its output")
+        top.press(" ")
+        top.wait(lambda lines: rows_of(lines) == ["ns/web"], "back")
+        top.process.send_signal(how)
+        assert top.end() == code
+    top = Screen(alone)
+    top.wait(lambda lines: rows_of(lines) == ["ns/web"], "it is there")
+    top.press("\x03")  # Ctrl-C; the session of this terminal is not that of top, so it comes as a key
+    top.press("q")
+    assert top.end() == 0
+
+
+def test_top_writes_only_lines_that_have_changed(alone):
+    alone.start("web")
+    top = Screen(alone)
+    top.wait(lambda lines: rows_of(lines) == ["ns/web"], "it is there")
+    head = top.raw.count("\033[2;1H")
+    drawn = top.raw.count("\033[1;1H")
+    top.wait(lambda lines: top.raw.count("\033[1;1H") >= drawn + 2, "the time of day has changed twice")
+    assert top.raw.count("\033[2;1H") == head, "the heads are written once"
+    fcntl.ioctl(top.master, termios.TIOCSWINSZ, struct.pack("HHHH", 12, 60, 0, 0))
+    top.process.send_signal(signal.SIGWINCH)
+    top.wait(lambda lines: top.raw.count("\033[2J") == 2 and max(map(columns_of, lines)) <= 60, "it is drawn anew")
+    top.press("q")
+    assert top.end() == 0
+
+
+def test_top_is_a_plain_table_in_a_pipe(alone):
+    alone.start("web")
+    lines = alone.cli("top").out.splitlines()
+    assert lines[0].split() == ["PROCESS", "STATE", "PID", "CPU", "MEM", "RESTARTS", "HEALTH", "UPTIME"]
+    assert lines[1].split()[:3] == ["ns/web", "running", str(alone.processes()["web"]["pid"])] and "\033" not in lines[1]
+    assert [p["process"]["name"] for p in alone.json("top")["processes"]] == ["web"]
+    assert "only available with --local" in alone.holdfast.run("holdfast", "top", env=alone.env).err
+
+
 # --- Output of several ---------------------------------------------------------------
 
 def test_output_of_several_processes_has_their_names_in_front(alone):
