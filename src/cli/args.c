@@ -162,6 +162,8 @@ static int read_option(struct reader *r, const char *word)
         word = "--help";
     if (!strcmp(word, "-f"))
         word = "--follow";
+    if (!strcmp(word, "-n"))
+        word = "--lines";
     if (word[1] != '-')
         return unknown_option(r, word, word + 1);
     name =
@@ -245,7 +247,7 @@ static int check_words(struct reader *r, size_t used)
 {
     const struct command *c = r->args->command;
     bool is_local = args_has(r->args, OPTION_LOCAL);
-    size_t words_max = is_local && c->op >= 0 ? ARGS_WORDS_MAX : c->words_max;
+    size_t words_max = is_local && command_has_names(c) ? ARGS_WORDS_MAX : c->words_max;
 
     if (is_local ? c->place == OF_SERVER : c->place == OF_AGENT)
         return args_fail(r, is_local ? TEXT_NOT_LOCAL : TEXT_ONLY_LOCAL, TEXT_ARGS(c->name));

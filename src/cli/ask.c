@@ -184,6 +184,12 @@ static int put_hosted(struct buf *json, const struct args *args, enum lang lang,
     return 0;
 }
 
+/* "prod/" */
+static bool is_local_group(const struct args *args, const char *space, const char *name)
+{
+    return args_has(args, OPTION_LOCAL) && *space && !*name;
+}
+
 int ask_processes(const struct args *args, enum lang lang, struct arena *a, struct process_ask *ret,
                   struct err *err)
 {
@@ -199,7 +205,7 @@ int ask_processes(const struct args *args, enum lang lang, struct arena *a, stru
     if (args->n_words && *space)
         return text_err(err, ERR_INVALID, lang, TEXT_TWICE, TEXT_ARGS("namespace"));
     if (args->n_words && !ask_split(args->words[0], a, &space, &name) &&
-        (!*args->words[0] || strchr(args->words[0], '/')))
+        (!*args->words[0] || (strchr(args->words[0], '/') && !is_local_group(args, space, name))))
         return text_err(err, ERR_INVALID, lang, TEXT_NOT_A_PROCESS, TEXT_ARGS(args->words[0]));
     buf_addc(&json, '{');
     ask_put_text(&json, "namespace", space);
@@ -219,8 +225,8 @@ int ask_processes(const struct args *args, enum lang lang, struct arena *a, stru
     return read_ask(&named, &json, a, ret, err);
 }
 
-int ask_logs(const struct args *args, enum lang lang, struct arena *a, struct log_ask *ret,
-             struct err *err)
+int ask_logs(const struct args *args, const char *word, enum lang lang, struct arena *a,
+             struct log_ask *ret, struct err *err)
 {
     static const struct option_field names[] = { { "lines", "--lines" }, { 0 } };
     const struct shape named = named_by_options(&log_ask_shape, names, a);
@@ -228,8 +234,8 @@ int ask_logs(const struct args *args, enum lang lang, struct arena *a, struct lo
     const char *space, *name;
     struct buf json = { 0 };
 
-    if (!ask_split(args->words[0], a, &space, &name))
-        return text_err(err, ERR_INVALID, lang, TEXT_NOT_A_PROCESS, TEXT_ARGS(args->words[0]));
+    if (!ask_split(word, a, &space, &name))
+        return text_err(err, ERR_INVALID, lang, TEXT_NOT_A_PROCESS, TEXT_ARGS(word));
     if (args->hosts.n > 1)
         return text_err(err, ERR_INVALID, lang, TEXT_TWICE, TEXT_ARGS("host"));
     if (!log_is_what(args->what))

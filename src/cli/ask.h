@@ -20,8 +20,8 @@ int ask_forget(const struct args *args, enum lang lang, struct arena *a, struct 
                struct err *err); /* without hosts if none are named */
 int ask_processes(const struct args *args, enum lang lang, struct arena *a, struct process_ask *ret,
                   struct err *err);
-int ask_logs(const struct args *args, enum lang lang, struct arena *a, struct log_ask *ret,
-             struct err *err);
+int ask_logs(const struct args *args, const char *word, enum lang lang, struct arena *a,
+             struct log_ask *ret, struct err *err);
 int ask_events(const struct args *args, enum lang lang, int64_t now_s, struct arena *a,
                struct event_ask *ret, struct err *err);
 int ask_app(const struct args *args, enum lang lang, struct arena *a, struct app_ask *ret,

@@ -29,7 +29,11 @@ struct cli {
     struct out side; /* standard error: progress and errors */
     const char *
         local; /* with --local: socket of this host's agent, which replaces the server; else NULL */
-    bool has_asked;        /* a connection to the agent was attempted */
+    struct list
+        names;      /* struct word; with --local: the processes that the words select (names.h) */
+    bool wants_use; /* current CPU and memory; the agent needs a moment for that */
+    bool has_group; /* a word selected a namespace or all */
+    bool has_asked; /* a connection to the agent was attempted */
     struct client *client; /* NULL before the first request */
     struct refusal refusal;
     bool refused;                   /* the server has refused the last request; see `refusal` */

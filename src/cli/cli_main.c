@@ -35,7 +35,7 @@ static int run_command(struct cli *cli, struct err *err)
 {
     if (args_has(&cli->args, OPTION_LOCAL)) {
         cli->local = local_path(&cli->args, &cli->settings);
-        if (names_complete(cli, err))
+        if (names_select(cli, err))
             return -1;
     }
     return cli->args.command->run(cli, err);

@@ -25,17 +25,19 @@
 const struct command cli_commands[] = {
     { "status", "", 0, 0, 0, TEXT_DO_STATUS, -1, run_status, OF_BOTH },
     { "ps", "[NAMESPACE[/NAME]]", 0, 1, FILTERS, TEXT_DO_PS, -1, run_ps, OF_BOTH },
-    { "why", "NAMESPACE/NAME", 1, 1, HAS(HOST), TEXT_DO_WHY, -1, run_why, OF_BOTH },
-    { "logs", "NAMESPACE/NAME", 1, 1, HAS(HOST) | HAS(LINES) | HAS(COMMAND) | HAS(FOLLOW), TEXT_DO_LOGS, -1, run_logs, OF_BOTH },
-    { "events", "", 0, 0, HAS(HOST) | HAS(NAMESPACE) | HAS(SINCE) | HAS(LINES) | HAS(FOLLOW), TEXT_DO_EVENTS, -1, run_events },
+    { "why", "NAMESPACE/NAME...", 1, ARGS_WORDS_MAX, HAS(HOST), TEXT_DO_WHY, -1, run_why, OF_BOTH },
+    { "logs", "NAMESPACE/NAME...", 1, ARGS_WORDS_MAX,
+      HAS(HOST) | HAS(LINES) | HAS(COMMAND) | HAS(FOLLOW) | HAS(TIMESTAMPS) | HAS(GREP), TEXT_DO_LOGS, -1, run_logs, OF_BOTH },
+    { "events", "", 0, 0, HAS(HOST) | HAS(NAMESPACE) | HAS(SINCE) | HAS(LINES) | HAS(FOLLOW), TEXT_DO_EVENTS, -1, run_events, OF_BOTH },
 #define OPERATION_ACTS OPERATION_COMMAND
 #include "model/operation_rows.h"
 #define OPERATION_HOSTS OPERATION_COMMAND
 #include "model/operation_rows.h"
 #define OPERATION_LOOKS OPERATION_COMMAND
 #include "model/operation_rows.h"
-    { "forget", "NAMESPACE/NAME", 1, 1, HAS(HOST) | HAS(YES), TEXT_DO_FORGET, -1, run_forget },
+    { "forget", "NAMESPACE/NAME", 1, 1, HAS(HOST) | HAS(YES), TEXT_DO_FORGET, -1, run_forget, OF_BOTH },
     { "facts", "", 0, 0, 0, TEXT_DO_FACTS, -1, run_facts, OF_AGENT },
+    { "top", "", 0, 0, 0, TEXT_DO_TOP, -1, run_top, OF_AGENT },
     { "task", "ID", 1, 1, HAS(WAIT) | HAS(TIMEOUT) | HAS(FAILED), TEXT_DO_TASK, -1, run_task },
     { "task show", "ID", 1, 1, HAS(WAIT) | HAS(TIMEOUT) | HAS(FAILED), TEXT_DO_TASK_SHOW, -1, run_task },
     { "task list", "", 0, 0, HAS(OPEN) | HAS(FAILED) | HAS(BY) | HAS(SINCE) | HAS(LINES), TEXT_DO_TASK_LIST, -1, run_task_list },
@@ -108,6 +110,11 @@ const struct command *command_find(const char *name)
             return c;
     }
     return NULL;
+}
+
+bool command_has_names(const struct command *c)
+{
+    return c->words_min > 0 && c->place == OF_BOTH;
 }
 
 static bool is_in_group(const struct command *c, const char *group)
@@ -225,6 +232,10 @@ void command_help(struct out *o, const char *name)
     if (c && c->options) {
         put_texts(o, (const enum text[]){ TEXT_OPTIONS }, 1);
         put_options(o, c);
+        out_puts(o, "\n");
+    }
+    if (c && command_has_names(c)) {
+        out_line(o, TEXT_HELP_NAMES, NULL);
         out_puts(o, "\n");
     }
     if (!c || command_is_group(c->name)) {

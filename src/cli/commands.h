@@ -36,6 +36,10 @@ extern const struct command cli_commands[]; /* terminated by a NULL name */
 /* Returns NULL if there is no command of that name. */
 const struct command *command_find(const char *name);
 
+/* Whether its words are names of processes, of which --local takes several, shorter ones and groups
+ * (names.h). */
+bool command_has_names(const struct command *c);
+
 /* Whether it is the first word of commands with several words ("app"). */
 bool command_is_group(const char *word);
 

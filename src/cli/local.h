@@ -9,7 +9,6 @@
 #define CLI_LOCAL_H
 
 #include "cli/cli.h"
-#include "cli/watch.h"
 #include "link/local.h"
 #include "model/log.h"
 
@@ -33,9 +32,15 @@ int local_get_log(struct cli *cli, const struct log_ask *ask, struct arena *a, s
                   struct err *err);
 int local_get_facts(struct cli *cli, struct local_facts *ret, struct err *err);
 
-/* Starts the operation on all named processes at once.  Fills w like watch_task(), or, with
- * --no-wait, with all items unfinished. */
-int local_operate(struct cli *cli, struct watch *w, struct err *err);
+/* Events of this host with a greater id than `after`, oldest first: struct event_view. */
+int local_get_events(struct cli *cli, int64_t after, struct list *ret, struct err *err);
+
+/* The name of this host. */
+const char *local_host(struct arena *a);
+
+/* The agent's texts, in the reader's language; one that is no message stays as it is. */
+const char *local_readable(struct cli *cli, const char *text);
+void local_make_readable(struct cli *cli, struct proc_view *v);
 
 /* Prints lines about the agent and the number of its processes. */
 void local_put_facts(struct cli *cli, const struct local_facts *f);

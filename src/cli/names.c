@@ -8,6 +8,7 @@
 #include "base/text/suggest.h"
 #include "cli/commands.h"
 #include "cli/local.h"
+#include "cli/run.h"
 #include "model/host.h"
 #include "model/operation.h"
 
@@ -34,7 +35,7 @@ static void add_candidate(struct candidates *c, const char *word, const char *me
 static struct candidates candidates_of(struct cli *cli, const struct list *known)
 {
     const struct process_view *p = known->items;
-    size_t max = 3 * known->n + 1;
+    size_t max = 4 * known->n + 1;
     struct candidates c = { arena_alloc(&cli->arena, max * sizeof(*c.words)),
                             arena_alloc(&cli->arena, max * sizeof(*c.meant)), 0 };
 
@@ -43,6 +44,9 @@ static struct candidates candidates_of(struct cli *cli, const struct list *known
 
         add_candidate(&c, full, full);
         add_candidate(&c, p[i].view.name, cli->local ? p[i].view.name : full);
+        if (cli->local)
+            add_candidate(&c, arena_printf(&cli->arena, "%s/", p[i].view.space),
+                          arena_printf(&cli->arena, "%s/", p[i].view.space));
         if (!cli->args.command->words_min)
             add_candidate(&c, p[i].view.space, p[i].view.space);
     }
@@ -126,7 +130,17 @@ int names_explain(struct cli *cli, struct err *err)
     return names_unknown(cli, cli->args.words[0], err);
 }
 
-/* ---- short names ---- */
+/* ---- selections ---- */
+
+/* What a word of the command line selects. */
+struct selection {
+    size_t n, n_space; /* processes with that name; in the namespace of that name */
+    const char *found; /* the first with that name */
+    struct buf all;    /* "web/a, db/a" */
+    bool is_in_space;  /* `found` is in the namespace of that name */
+};
+
+enum { CANDIDATES_MAX = 6 };
 
 static bool is_it(struct arena *a, const struct process_view *p, const char *word)
 {
@@ -134,49 +148,135 @@ static bool is_it(struct arena *a, const struct process_view *p, const char *wor
            !strcmp(word, arena_printf(a, "%s:%s", p->view.space, p->view.name));
 }
 
-static int ambiguous(struct cli *cli, const char *word, const char *one, const char *other,
-                     struct err *err)
+static void add_found(struct selection *s, const char *name)
 {
-    cli->refused_status = CLI_SOME_FAILED;
-    return text_err(err, ERR_CONFLICT, cli->lang, TEXT_LOCAL_SEVERAL,
-                    TEXT_ARGS(word, arena_printf(&cli->arena, "%s, %s", one, other)));
+    if (s->n < CANDIDATES_MAX)
+        buf_printf(&s->all, "%s%s", s->n ? ", " : "", name);
+    else if (s->n == CANDIDATES_MAX)
+        buf_puts(&s->all, " …");
+    s->found = s->n++ ? s->found : name;
 }
 
-/* A word with a slash is used unchanged: a process that is started with a spec, or that was
- * stopped and forgotten, need not be known. */
-static int complete(struct cli *cli, const struct list *known, const char **word, struct err *err)
+static struct selection look_for(struct cli *cli, const struct list *known, const char *word)
 {
     const struct process_view *p = known->items;
-    bool is_full = strchr(*word, '/') != NULL,
-         is_new = cli->args.command->op < 0 || *cli->args.spec;
-    const char *found = NULL;
+    struct selection s = { 0 };
 
     for (size_t i = 0; i < known->n; i++) {
-        if (!is_it(&cli->arena, &p[i], *word))
+        bool is_in_space = !strcmp(word, p[i].view.space);
+
+        s.n_space += is_in_space;
+        if (!is_it(&cli->arena, &p[i], word))
             continue;
-        if (found)
-            return ambiguous(cli, *word, found, full_name(&cli->arena, &p[i]), err);
-        found = full_name(&cli->arena, &p[i]);
+        add_found(&s, full_name(&cli->arena, &p[i]));
+        s.is_in_space = s.is_in_space || is_in_space;
     }
-    if (!found && is_full && is_new)
+    return s;
+}
+
+static int ambiguous(struct cli *cli, const char *word, struct selection *s, struct err *err)
+{
+    if (s->n_space)
+        buf_printf(&s->all, ", %s/", word);
+    cli->refused_status = CLI_SOME_FAILED;
+    return text_err(err, ERR_CONFLICT, cli->lang, TEXT_LOCAL_SEVERAL,
+                    TEXT_ARGS(word, buf_text(&s->all)));
+}
+
+static void select_name(struct cli *cli, const char *name)
+{
+    struct word *words = cli->names.items;
+
+    for (size_t i = 0; i < cli->names.n; i++) {
+        if (!strcmp(words[i].text, name))
+            return; /* several words may select it */
+    }
+    words[cli->names.n++].text = name;
+}
+
+/* `space` NULL: all of them. */
+static int select_group(struct cli *cli, const struct list *known, const char *space,
+                        const char *word, struct err *err)
+{
+    const struct process_view *p = known->items;
+    size_t n = 0;
+
+    if (*cli->args.spec)
+        return text_err(err, ERR_INVALID, cli->lang, TEXT_LOCAL_ONE_SPEC, TEXT_ARGS(word));
+    for (size_t i = 0; i < known->n; i++) {
+        if (space && strcmp(space, p[i].view.space) != 0)
+            continue;
+        select_name(cli, full_name(&cli->arena, &p[i]));
+        n++;
+    }
+    cli->has_group = true;
+    if (n)
         return 0;
-    if (!found)
+    if (space)
+        return set_unknown(cli, word, nearest(cli, known, word), err);
+    cli->refused_status = CLI_SOME_FAILED;
+    return text_err(err, ERR_NOT_FOUND, cli->lang, TEXT_LOCAL_NO_PROCESSES, NULL);
+}
+
+/* A word with a slash that no process has is used unchanged if the command can act on it: one that
+ * is started with a spec, or that was forgotten, need not be known. */
+static int select_unknown(struct cli *cli, const struct list *known, const char **word,
+                          struct err *err)
+{
+    bool is_full = strchr(*word, '/') != NULL;
+    bool may_be_gone = cli->args.command->op < 0 && cli->args.command->run != run_forget;
+
+    if (!is_full && *cli->args.spec)
+        *word = arena_printf(&cli->arena, "default/%s", *word);
+    else if (!is_full || !(may_be_gone || *cli->args.spec))
         return set_unknown(cli, *word, nearest(cli, known, *word), err);
-    *word = found;
+    select_name(cli, *word);
     return 0;
 }
 
-int names_complete(struct cli *cli, struct err *err)
+static int select_word(struct cli *cli, const struct list *known, const char **word,
+                       struct err *err)
+{
+    const char *slash = strchr(*word, '/');
+    struct selection s;
+    int bad = 0;
+
+    if (!strcmp(*word, "all"))
+        return select_group(cli, known, NULL, *word, err);
+    if (slash && slash > *word && !slash[1])
+        return select_group(cli, known, arena_memdup(&cli->arena, *word, (size_t)(slash - *word)),
+                            *word, err);
+    s = look_for(cli, known, *word);
+    if (*cli->args.spec) /* is for one process */
+        s.n_space = 0;
+    if (s.n_space == 1 && s.is_in_space)
+        s.n_space = 0; /* its only process has the same name */
+    if (s.n > 1 || (s.n && s.n_space))
+        bad = ambiguous(cli, *word, &s, err);
+    else if (s.n)
+        select_name(cli, *word = s.found);
+    else if (s.n_space)
+        bad = select_group(cli, known, *word, *word, err);
+    else
+        bad = select_unknown(cli, known, word, err);
+    buf_free(&s.all);
+    return bad;
+}
+
+int names_select(struct cli *cli, struct err *err)
 {
     const struct process_ask all = { "", "", "", NULL, 0 };
     struct list known;
 
-    if (!cli->args.command->words_min)
+    if (!command_has_names(cli->args.command))
         return 0;
     if (local_get_processes(cli, &all, &known, err))
         return -1;
+    cli->names = (struct list){
+        arena_alloc(&cli->arena, (known.n + cli->args.n_words) * sizeof(struct word)), 0
+    };
     for (size_t i = 0; i < cli->args.n_words; i++) {
-        if (complete(cli, &known, &cli->args.words[i], err))
+        if (select_word(cli, &known, &cli->args.words[i], err))
             return -1;
     }
     return 0;

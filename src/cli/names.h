@@ -6,9 +6,11 @@
 
 #include "cli/cli.h"
 
-/* With --local: replaces words that are not NAMESPACE/NAME by that: NAME, if only one namespace has
- * it, or NAMESPACE:NAME. */
-int names_complete(struct cli *cli, struct err *err);
+/* With --local: cli->names gets the processes that the words select, each as NAMESPACE/NAME and
+ * once.  A word is NAMESPACE/NAME or NAMESPACE:NAME; NAME, if one namespace has it; NAMESPACE/, or
+ * NAMESPACE if no process has that name; or `all`.  A new NAME with --spec is default/NAME.  Words
+ * for one process are completed in place.  An error names the candidates or the nearest name. */
+int names_select(struct cli *cli, struct err *err);
 
 /* The error about a process that does not exist, with the nearest name that does; the exit status
  * is 1.  Returns -1. */

@@ -43,6 +43,8 @@ const struct option cli_options[OPTIONS] = {
     [OPTION_OPEN] = { "open", NULL, OPTION_IS_FLAG, TO(open), TEXT_OPT_OPEN },
     [OPTION_HOSTED] = { "hosted", "[=no]", OPTION_IS_FLAG_OR_TEXT, TO(hosted), TEXT_OPT_HOSTED },
     [OPTION_YES] = { "yes", NULL, OPTION_IS_FLAG, TO(yes), TEXT_OPT_YES },
+    [OPTION_TIMESTAMPS] = { "timestamps", NULL, OPTION_IS_FLAG, TO(timestamps), TEXT_OPT_TIMESTAMPS },
+    [OPTION_GREP] = { "grep", "TEXT", OPTION_IS_TEXT, TO(grep), TEXT_OPT_GREP },
     [OPTION_SERVER] = { "server", "URL", OPTION_IS_SETTING, .help = TEXT_OPT_SERVER },
     [OPTION_SOCKET] = { "socket", "PATH", OPTION_IS_SETTING, .help = TEXT_OPT_SOCKET },
     [OPTION_LOCAL] = { "local", "[=SOCKET]", OPTION_IS_FLAG_OR_TEXT, TO(local), TEXT_OPT_LOCAL },

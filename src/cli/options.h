@@ -48,6 +48,8 @@ enum option_id {
     OPTION_OPEN,
     OPTION_HOSTED,
     OPTION_YES,
+    OPTION_TIMESTAMPS,
+    OPTION_GREP,
     /* Global options: every command has those from here on. */
     OPTION_SERVER,
     OPTION_SOCKET,
@@ -86,7 +88,7 @@ struct option {
 
 extern const struct option cli_options[OPTIONS];
 
-enum { ARGS_WORDS_MAX = 16 };
+enum { ARGS_WORDS_MAX = 256 };
 
 struct word {
     const char *text;
@@ -106,8 +108,8 @@ struct args {
     struct list business_sets, operations;         /* struct word */
     const char *signatures, *hosted;               /* "", or the text behind "=" */
     const char *spec, *note, *what, *local; /* local: path of the socket, "" if none was given */
-    const char *state, *text, *by, *user, *route; /* NULL: not given */
-    bool no_wait, wait, rotate, follow, dry_run, idempotent, failed, open, yes, relay;
+    const char *state, *text, *by, *user, *route, *grep; /* NULL: not given */
+    bool no_wait, wait, rotate, follow, dry_run, idempotent, failed, open, yes, relay, timestamps;
     int64_t host_id, until_s, expect;
     int64_t timeout_s, cloud, ttl_s, uses, lines, since_s, rate;
 

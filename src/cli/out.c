@@ -13,8 +13,10 @@
 enum { WIDTH_USUAL = 80, WRAPPED_MIN = 20 };
 
 static const char *const codes[STYLES] = {
-    [STYLE_PLAIN] = "",       [STYLE_HEAD] = "\033[1m", [STYLE_GOOD] = "\033[32m",
-    [STYLE_BAD] = "\033[31m", [STYLE_DIM] = "\033[2m",
+    [STYLE_PLAIN] = "",          [STYLE_HEAD] = "\033[1m",  [STYLE_GOOD] = "\033[32m",
+    [STYLE_BAD] = "\033[31m",    [STYLE_DIM] = "\033[2m",   [STYLE_CYAN] = "\033[36m",
+    [STYLE_YELLOW] = "\033[33m", [STYLE_BLUE] = "\033[34m", [STYLE_PURPLE] = "\033[35m",
+    [STYLE_MARKED] = "\033[7m",
 };
 
 void out_init(struct out *o, int fd, const char *name, enum lang lang)

@@ -13,7 +13,19 @@
 #include "base/text/err.h"
 #include "cli/text.h"
 
-enum style { STYLE_PLAIN, STYLE_HEAD, STYLE_GOOD, STYLE_BAD, STYLE_DIM, STYLES };
+enum style {
+    STYLE_PLAIN,
+    STYLE_HEAD,
+    STYLE_GOOD,
+    STYLE_BAD,
+    STYLE_DIM,
+    STYLE_CYAN,
+    STYLE_YELLOW,
+    STYLE_BLUE,
+    STYLE_PURPLE,
+    STYLE_MARKED,
+    STYLES
+};
 
 struct out {
     int fd;

@@ -9,6 +9,7 @@
 int run_status(struct cli *cli, struct err *err);
 int run_ps(struct cli *cli, struct err *err);
 int run_why(struct cli *cli, struct err *err);
+int run_top(struct cli *cli, struct err *err);
 int run_logs(struct cli *cli, struct err *err);
 int run_events(struct cli *cli, struct err *err);
 int run_facts(struct cli *cli, struct err *err);

@@ -9,6 +9,7 @@
 
 #include "base/mem/mem.h"
 #include "cli/ask.h"
+#include "cli/local.h"
 #include "cli/run.h"
 #include "cli/sse.h"
 #include "cli/table.h"
@@ -199,6 +200,56 @@ static void run_events_put_all(struct showing *w, const struct event_page *page)
         put_event(w, &e[i - 1]);
 }
 
+/* ---- events of this host ---- */
+
+/* What a server would select; newest first, as its answers are. */
+static int get_local(struct showing *w, int64_t after, struct event_page *ret, struct err *err)
+{
+    size_t max = after ? SIZE_MAX : (size_t)lines_of(&w->cli->args);
+    const struct event_filter *f = &w->ask.filter;
+    const struct event_view *e;
+    struct event_view *wanted;
+    struct list all;
+
+    if (local_get_events(w->cli, after, &all, err))
+        return -1;
+    e = all.items;
+    wanted = arena_alloc(&w->cli->arena, (all.n + 1) * sizeof(*wanted));
+    *ret = (struct event_page){ { wanted, 0 }, "", all.n ? e[all.n - 1].id : after };
+    for (size_t i = all.n; i > 0 && ret->events.n < max; i--) {
+        if ((*f->space && strcmp(f->space, e[i - 1].space) != 0) ||
+            e[i - 1].time_ms < w->ask.since_s * 1000)
+            continue;
+        wanted[ret->events.n] = e[i - 1];
+        if (!w->cli->settings.json)
+            wanted[ret->events.n].ip = local_host(&w->cli->arena);
+        ret->events.n++;
+    }
+    return 0;
+}
+
+static int poll_local(struct showing *w, int64_t *last, struct err *err)
+{
+    struct arena before = w->cli->arena;
+    struct event_page page;
+    int bad;
+
+    w->cli->arena = (struct arena){ 0 };
+    bad = get_local(w, *last, &page, err);
+    if (!bad) {
+        run_events_put_all(w, &page);
+        *last = page.last;
+        w->heard_ms = clock_mono_ms(w->cli->clock);
+        bad = out_flush(&w->cli->out, err);
+    }
+    arena_free(&w->cli->arena);
+    w->cli->arena = before;
+    if (bad && err->code == ERR_UNAVAILABLE &&
+        clock_mono_ms(w->cli->clock) - w->heard_ms < OFFLINE_MS)
+        return 0; /* the agent may be restarting */
+    return bad;
+}
+
 /* ---- new events ---- */
 
 static bool run_events_on_event(void *arg, const char *name, const char *data)
@@ -277,7 +328,7 @@ static int run_events_follow(struct showing *w, int64_t last, struct err *err)
     sigaddset(&w->signals, SIGTERM);
     sigprocmask(SIG_BLOCK, &w->signals, &old); /* of this thread; cannot fail */
     while (!bad && !number) {
-        bad = listen_once(w, err);
+        bad = w->cli->local ? poll_local(w, &last, err) : listen_once(w, err);
         number = run_events_wait_for_signal(w, bad ? 0 : PAUSE_MS);
     }
     sigprocmask(SIG_SETMASK, &old, NULL);
@@ -292,7 +343,7 @@ int run_events(struct cli *cli, struct err *err)
     struct event_page page;
 
     if (ask_events(&cli->args, cli->lang, now_s, &cli->arena, &w.ask, err) ||
-        get_all(&w, &page, err))
+        (cli->local ? get_local(&w, 0, &page, err) : get_all(&w, &page, err)))
         return -1;
     if (cli->settings.json && !cli->args.follow) {
         cli_json(cli, &event_page_shape, &page);

@@ -295,6 +295,7 @@ int run_ps(struct cli *cli, struct err *err)
 
     if (cli->local && args_has(&cli->args, OPTION_BIZ))
         return text_err(err, ERR_INVALID, cli->lang, TEXT_LOCAL_NEEDS_SERVER, TEXT_ARGS("biz"));
+    cli->wants_use = true;
     if (ask_processes(&cli->args, cli->lang, &cli->arena, &ask, err) ||
         cli_get_processes(cli, &ask, &page.processes, err))
         return -1;
@@ -306,7 +307,7 @@ int run_ps(struct cli *cli, struct err *err)
         return none(cli, &ask, err);
     local_name_hosts(cli, &page.processes);
     p = page.processes.items;
-    views_processes_init(&t);
+    views_processes_init(&t, cli->local);
     for (size_t i = 0; i < page.processes.n; i++)
         views_process_add(&t, cli->lang, &p[i], now_s(cli));
     table_put(&t, &cli->out);

@@ -2,7 +2,7 @@
 /* run_task.c - the operation and task commands. */
 #include "base/mem/mem.h"
 #include "cli/ask.h"
-#include "cli/local.h"
+#include "cli/local_operate.h"
 #include "cli/names.h"
 #include "cli/run.h"
 #include "cli/views.h"
@@ -36,7 +36,7 @@ static void put_found(struct cli *cli, const struct task_view *task)
     const struct task_item_view *items = task->items.items;
     struct table t;
 
-    views_processes_init(&t);
+    views_processes_init(&t, cli->local);
     for (size_t i = 0; i < task->items.n; i++) {
         struct process_view p = { .agent_id = items[i].agent_id, .online = true };
 
@@ -223,29 +223,61 @@ static int show_dry_run(struct cli *cli, const struct operation_view *made)
     return is_well ? CLI_OK : CLI_SOME_FAILED;
 }
 
-/* Refuses options that need a server. */
-static int check_local(struct cli *cli, struct err *err)
-{
-    static const enum option_id ids[] = { OPTION_EXPECT, OPTION_DRY_RUN, OPTION_IDEMPOTENT };
+/* ---- with --local ---- */
 
-    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
-        if (args_has(&cli->args, ids[i]))
-            return text_err(err, ERR_INVALID, cli->lang, TEXT_LOCAL_NEEDS_SERVER,
-                            TEXT_ARGS(cli_options[ids[i]].name));
+static const struct column local_target_columns[] = {
+    { TEXT_PROCESS, false },
+    { TEXT_TEXT, false, .wraps = true },
+};
+
+static void put_local_targets(struct cli *cli, const struct operation_view *made)
+{
+    const struct operation_target *targets = made->targets.items;
+    struct table t;
+
+    table_init(&t, local_target_columns, ARRAY_LEN(local_target_columns));
+    for (size_t i = 0; i < made->targets.n; i++) {
+        table_add(&t, STYLE_PLAIN, targets[i].key);
+        table_add(&t, STYLE_PLAIN, targets[i].text);
     }
-    return 0;
+    table_put(&t, &cli->out);
+    table_done(&t);
+}
+
+static int run_local_dry(struct cli *cli, const char *words, struct err *err)
+{
+    struct operation_view made;
+
+    if (local_dry_run(cli, &made, err))
+        return -1;
+    if (cli->settings.json) {
+        cli_json(cli, &operation_view_shape, &made);
+        return CLI_OK;
+    }
+    out_line(&cli->out, TEXT_LOCAL_DRY_RUN,
+             TEXT_ARGS(cli->args.command->name, words, cli_count(cli, made.items)));
+    put_local_targets(cli, &made);
+    return CLI_OK;
 }
 
 /* The agent of this host keeps no tasks: results arrive on the open connection. */
 static int run_local(struct cli *cli, struct watch *w, struct err *err)
 {
-    if (check_local(cli, err))
-        return -1;
-    w->label = cli->args.command->name;
-    for (size_t i = 0; i < cli->args.n_words; i++)
-        w->label = arena_printf(&cli->arena, "%s %s", w->label, cli->args.words[i]);
-    if (local_operate(cli, w, err))
+    const char *words = cli->args.words[0];
+    int64_t not_begun;
+
+    if (args_has(&cli->args, OPTION_EXPECT))
+        return text_err(err, ERR_INVALID, cli->lang, TEXT_LOCAL_NEEDS_SERVER, TEXT_ARGS("expect"));
+    for (size_t i = 1; i < cli->args.n_words; i++)
+        words = arena_printf(&cli->arena, "%s %s", words, cli->args.words[i]);
+    if (cli->args.dry_run)
+        return run_local_dry(cli, words, err);
+    w->label = arena_printf(&cli->arena, "%s %s", cli->args.command->name, words);
+    if (local_operate(cli, w, &not_begun, err))
         return err_wrap(err, "%s", w->label);
+    if (not_begun && !cli->settings.json)
+        out_line(&cli->out, TEXT_LOCAL_NOT_BEGUN,
+                 TEXT_ARGS(cli_count(cli, not_begun), cli_count(cli, w->task.total)));
     if (cli->args.no_wait && w->end == WATCH_DONE)
         return show_begun(
             cli, &(struct operation_view){ .task_id = w->task_id, .items = w->task.total });

@@ -425,26 +425,6 @@ static void run_why_put_process(struct cli *cli, const struct explanation *e, in
     put_operations(&b);
 }
 
-/* The agent of this host knows its processes, but not the callers of their operations. */
-static int get_local(struct cli *cli, const struct process_ask *ask, struct list *ret,
-                     struct err *err)
-{
-    struct explanation *all;
-    struct list processes;
-    const struct process_view *p;
-
-    if (cli_get_processes(cli, ask, &processes, err))
-        return -1;
-    if (!cli->settings.json)
-        local_name_hosts(cli, &processes);
-    p = processes.items;
-    all = arena_alloc(&cli->arena, (processes.n + 1) * sizeof(*all));
-    for (size_t i = 0; i < processes.n; i++)
-        all[i].process = p[i];
-    *ret = (struct list){ all, processes.n };
-    return 0;
-}
-
 static int get_all(struct cli *cli, const struct process_ask *ask, struct list *ret,
                    struct err *err)
 {
@@ -454,8 +434,6 @@ static int get_all(struct cli *cli, const struct process_ask *ask, struct list *
                                    { "after", "" },
                                    { 0 } };
 
-    if (cli->local)
-        return get_local(cli, ask, ret, err);
     return cli_get_all(cli, "/v1/explain", query, &explain_page_shape, ret, err);
 }
 
@@ -473,29 +451,106 @@ static void put_json(struct cli *cli, const struct list *all)
         cli_json(cli, &explain_page_shape, &(struct explain_page){ *all, "" });
 }
 
+static int read_word(struct cli *cli, const char *word, struct process_ask *ret, struct err *err)
+{
+    struct args one = cli->args;
+
+    one.words[0] = word;
+    one.n_words = 1;
+    if (ask_processes(&one, cli->lang, &cli->arena, ret, err))
+        return -1;
+    if (!*ret->name)
+        return text_err(err, ERR_INVALID, cli->lang, TEXT_NOT_A_PROCESS, TEXT_ARGS(word));
+    return 0;
+}
+
+static int get_named(struct cli *cli, size_t i, const struct process_ask *ask, struct buf *to,
+                     struct err *err)
+{
+    struct list one;
+
+    if (get_all(cli, ask, &one, err))
+        return -1;
+    buf_add(to, one.items, one.n * sizeof(struct explanation));
+    return one.n || cli->settings.json ? 0 : names_unknown(cli, cli->args.words[i], err);
+}
+
+/* All words are checked before the first request. */
+static int get_each(struct cli *cli, struct list *ret, struct err *err)
+{
+    size_t n = cli->args.n_words;
+    struct process_ask *asks = arena_alloc(&cli->arena, n * sizeof(*asks));
+    struct buf all = { 0 };
+    int bad = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (read_word(cli, cli->args.words[i], &asks[i], err))
+            return -1;
+    }
+    for (size_t i = 0; i < n && !bad; i++)
+        bad = get_named(cli, i, &asks[i], &all, err);
+    ret->n = all.len / sizeof(struct explanation);
+    ret->items = arena_alloc(&cli->arena, all.len + 1);
+    if (all.len)
+        memcpy(ret->items, buf_data(&all), all.len);
+    buf_free(&all);
+    return bad;
+}
+
+static const struct process_view *find_named(const struct list *known, const char *name)
+{
+    const struct process_view *p = known->items;
+
+    for (size_t i = 0; i < known->n; i++) {
+        size_t n = strlen(p[i].view.space);
+
+        if (!strncmp(name, p[i].view.space, n) && name[n] == '/' &&
+            !strcmp(name + n + 1, p[i].view.name))
+            return &p[i];
+    }
+    return NULL;
+}
+
+/* The agent of this host knows its processes, but not the callers of their operations. */
+static int get_local(struct cli *cli, struct list *ret, struct err *err)
+{
+    const struct process_ask any = { "", "", "", NULL, 0 };
+    const struct word *names = cli->names.items;
+    struct explanation *all = arena_alloc(&cli->arena, (cli->names.n + 1) * sizeof(*all));
+    struct list known;
+
+    *ret = (struct list){ all, 0 };
+    cli->wants_use = true;
+    if (cli_get_processes(cli, &any, &known, err))
+        return -1;
+    if (!cli->settings.json)
+        local_name_hosts(cli, &known);
+    for (size_t i = 0; i < cli->names.n; i++) {
+        const struct process_view *p = find_named(&known, names[i].text);
+
+        if (p)
+            all[ret->n++].process = *p;
+        else if (!cli->settings.json)
+            return names_unknown(cli, names[i].text, err);
+    }
+    return 0;
+}
+
 /* Exit status 0 if no process is known to be in a wrong state. */
 int run_why(struct cli *cli, struct err *err)
 {
     int64_t now_s = clock_wall_ms(cli->clock) / 1000;
     const struct explanation *e;
-    struct process_ask ask;
     struct list all;
     bool well = true;
 
-    if (ask_processes(&cli->args, cli->lang, &cli->arena, &ask, err))
-        return -1;
-    if (!*ask.name)
-        return text_err(err, ERR_INVALID, cli->lang, TEXT_NOT_A_PROCESS,
-                        TEXT_ARGS(cli->args.words[0]));
-    if (get_all(cli, &ask, &all, err))
+    if (cli->local ? get_local(cli, &all, err) : get_each(cli, &all, err))
         return -1;
     e = all.items;
     for (size_t i = 0; i < all.n; i++)
         well = is_well(&e[i].process) && well;
     if (cli->settings.json)
         put_json(cli, &all);
-    else if (!all.n)
-        return names_unknown(cli, cli->args.words[0], err);
     for (size_t i = 0; i < all.n && !cli->settings.json; i++) {
         out_puts(&cli->out, i ? "\n" : "");
         run_why_put_process(cli, &e[i], now_s);

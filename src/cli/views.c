@@ -19,6 +19,23 @@ static const struct column process_columns[] = {
     { TEXT_PID, true },
     { TEXT_HOSTED, false, .goes = 3 },
     { TEXT_RESTARTS, true, .goes = 1 },
+    { TEXT_CPU, true, .goes = 4 },
+    { TEXT_MEM, true, .goes = 5 },
+    { TEXT_UPTIME, true },
+    { TEXT_WHY, false },
+};
+
+/* With --local the host is known. */
+static const struct column local_columns[] = {
+    { TEXT_HOST, false, .goes = 1 },
+    { TEXT_PROCESS, false },
+    { TEXT_WANTED, false, .goes = 3 },
+    { TEXT_STATE, false },
+    { TEXT_PID, true },
+    { TEXT_HOSTED, false, .goes = 4 },
+    { TEXT_RESTARTS, true, .goes = 2 },
+    { TEXT_CPU, true, .goes = 5 },
+    { TEXT_MEM, true, .goes = 6 },
     { TEXT_UPTIME, true },
     { TEXT_WHY, false },
 };
@@ -47,9 +64,37 @@ const char *views_host(struct arena *a, const char *agent_id, int64_t cloud_id, 
 
 /* ---- processes ---- */
 
-void views_processes_init(struct table *t)
+void views_processes_init(struct table *t, bool is_local)
 {
-    table_init(t, process_columns, ARRAY_LEN(process_columns));
+    table_init(t, is_local ? local_columns : process_columns, ARRAY_LEN(process_columns));
+}
+
+const char *views_bytes(struct arena *a, int64_t bytes)
+{
+    static const char units[] = "KMGT";
+    double n = (double)bytes / 1024;
+    size_t unit = 0;
+
+    for (; n >= 1000 && units[unit + 1]; unit++)
+        n /= 1024;
+    return arena_printf(a, n < 10 && unit ? "%.1f%c" : "%.0f%c", n, units[unit]);
+}
+
+/* The use is known once it was measured; the memory of a process is never 0. */
+bool views_has_use(const struct process_view *p)
+{
+    return p->view.pid > 0 && p->view.mem_bytes > 0 && !p->unknown_since_s;
+}
+
+static void add_use(struct table *t, const struct process_view *p)
+{
+    if (!views_has_use(p)) {
+        table_add(t, STYLE_PLAIN, "");
+        table_add(t, STYLE_PLAIN, "");
+        return;
+    }
+    table_add(t, STYLE_PLAIN, arena_printf(&t->arena, "%.1f%%", p->view.cpu_percent));
+    table_add(t, STYLE_PLAIN, views_bytes(&t->arena, p->view.mem_bytes));
 }
 
 enum text views_status(int64_t status)
@@ -141,6 +186,7 @@ void views_process_add(struct table *t, enum lang lang, const struct process_vie
         table_add(t, STYLE_PLAIN, "");
     table_add_text(t, STYLE_PLAIN, lang, v->hosted ? TEXT_YES : TEXT_NO);
     table_add_number(t, v->restarts);
+    add_use(t, p);
     add_uptime(t, lang, p, now_s);
     table_add(t, STYLE_PLAIN, views_why(&t->arena, lang, p, now_s));
 }

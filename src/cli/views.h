@@ -12,7 +12,12 @@
 const char *views_host(struct arena *a, const char *agent_id, int64_t cloud_id, const char *ip);
 
 /* Tables of processes, which the caller fills row by row and puts. */
-void views_processes_init(struct table *t);
+void views_processes_init(struct table *t, bool is_local);
+
+/* CPU is in percent of the machine, memory as "512K", "1.5M", "12G". */
+bool views_has_use(const struct process_view *p);
+const char *views_bytes(struct arena *a, int64_t bytes);
+
 void views_process_add(struct table *t, enum lang lang, const struct process_view *p,
                        int64_t now_s);
 

@@ -15,6 +15,8 @@ static const struct field operate_fields[] = {
     { "meta", .type = FIELD_OBJ, AT(operate, meta), .flags = FIELD_REQUIRED, .sub = &proc_meta_shape,
       .doc = "which process" },
     { "spec", .type = FIELD_OBJ, AT(operate, spec), .sub = &proc_spec_shape, .doc = "how it is run" },
+    { "idempotent", .type = FIELD_BOOL, AT(operate, idempotent), .flags = FIELD_OMIT_EMPTY,
+      .doc = "of a start: if it runs already and the spec is another, store the spec for its next start and succeed" },
     { 0 },
 };
 const struct shape local_operate_shape = { "local operation", sizeof(struct local_operate), operate_fields };
@@ -22,6 +24,8 @@ const struct shape local_operate_shape = { "local operation", sizeof(struct loca
 static const struct field ask_fields[] = {
     { "namespace", .type = FIELD_STR, AT(ask, space), .max = NAME_MAX_BYTES, .doc = "only this namespace; empty: all" },
     { "name", .type = FIELD_STR, AT(ask, name), .max = NAME_MAX_BYTES, .doc = "only this process; empty: all" },
+    { "wants_use", .type = FIELD_BOOL, AT(ask, wants_use), .flags = FIELD_OMIT_EMPTY,
+      .doc = "CPU and memory at most some seconds old" },
     { 0 },
 };
 const struct shape local_ask_shape = { "local question", sizeof(struct local_ask), ask_fields };
@@ -50,6 +54,20 @@ static const struct field specs_fields[] = {
     { 0 },
 };
 const struct shape local_specs_shape = { "local specs", sizeof(struct local_specs), specs_fields };
+
+static const struct field events_ask_fields[] = {
+    { "after", .type = FIELD_INT, AT(events_ask, after), .max = INT64_MAX, .doc = "only events with a greater id" },
+    { 0 },
+};
+const struct shape local_events_ask_shape = { "local events ask", sizeof(struct local_events_ask), events_ask_fields };
+
+static const struct field events_fields[] = {
+    { "agent_id", .type = FIELD_STR, AT(events, agent_id), .max = ID_MAX_BYTES, .doc = "empty: it has none yet" },
+    { "is_last", .type = FIELD_BOOL, AT(events, is_last), .doc = "the last page" },
+    { "list", .type = FIELD_LIST, AT(events, list), .max = PAGE_MAX, .sub = &message_event_shape, .doc = "the events" },
+    { 0 },
+};
+const struct shape local_events_shape = { "local events", sizeof(struct local_events), events_fields };
 
 static const struct field fact_fields[] = {
     { "name", .type = FIELD_STR, AT(fact, name), .max = ID_MAX_BYTES, .doc = "name of the facility" },
@@ -100,6 +118,9 @@ const struct shape *local_shape(unsigned type)
     case LOCAL_FACTS_ARE: return &local_facts_shape;
     case LOCAL_SPECS: return &local_ask_shape;
     case LOCAL_SPECS_ARE: return &local_specs_shape;
+    case LOCAL_FORGET: return &local_ask_shape;
+    case LOCAL_EVENTS: return &local_events_ask_shape;
+    case LOCAL_EVENTS_ARE: return &local_events_shape;
     case MESSAGE_TAKEN:
     case MESSAGE_RESULT:
     case MESSAGE_ERROR:

@@ -17,7 +17,10 @@ enum local_type {
     LOCAL_FACTS,        /* struct local_ask, empty -> LOCAL_FACTS_ARE */
     LOCAL_PROCESSES,    /* struct local_processes */
     LOCAL_FACTS_ARE,    /* struct local_facts */
-    LOCAL_SPECS = 80,   /* struct local_ask -> LOCAL_SPECS_ARE */
+    LOCAL_FORGET,       /* struct local_ask, both set -> MESSAGE_TAKEN, MESSAGE_RESULT */
+    LOCAL_EVENTS,       /* struct local_events_ask -> LOCAL_EVENTS_ARE */
+    LOCAL_EVENTS_ARE,   /* struct local_events */
+    LOCAL_SPECS,        /* struct local_ask -> LOCAL_SPECS_ARE */
     LOCAL_SPECS_ARE,    /* struct local_specs */
 };
 
@@ -25,10 +28,12 @@ struct local_operate {
     int64_t op;
     struct proc_meta meta;
     struct proc_spec spec; /* empty: the spec that the agent has */
+    bool idempotent;       /* a start with another spec stores it if the process runs already */
 };
 
 struct local_ask {
     const char *space, *name; /* "": any */
+    bool wants_use; /* CPU and memory at most some seconds old, also if that takes a while */
 };
 
 struct local_processes {
@@ -47,6 +52,17 @@ struct local_spec {
 struct local_specs {
     bool is_last;
     struct list list; /* struct local_spec */
+};
+
+struct local_events_ask {
+    int64_t after; /* only events with a greater id */
+};
+
+/* Oldest first.  Those that a server has stored are kept until some hundred newer ones are. */
+struct local_events {
+    const char *agent_id;
+    bool is_last;
+    struct list list; /* struct message_event */
 };
 
 /* A facility of the kernel, and what the agent does where it is missing. */
@@ -69,7 +85,7 @@ struct local_facts {
 };
 
 extern const struct shape local_operate_shape, local_ask_shape, local_processes_shape,
-    local_facts_shape, local_specs_shape;
+    local_facts_shape, local_specs_shape, local_events_ask_shape, local_events_shape;
 
 /* The shape of a request or answer; NULL for an unknown type. */
 const struct shape *local_shape(unsigned type);

@@ -187,13 +187,13 @@ def test_ps_is_a_table(run, stand_in):
     p = run("ps")
     assert p.code == 0 and p.err == ""
     head, web, db, job = p.out.splitlines()
-    assert cells(head) == "HOST PROCESS WANTED STATE PID HOSTED RESTARTS UPTIME WHY".split()
+    assert cells(head) == "HOST PROCESS WANTED STATE PID HOSTED RESTARTS CPU MEM UPTIME WHY".split()
     assert cells(web)[:7] == ["10.0.0.1", "prod/web", "running", "running", "4711", "yes", "2"]
-    assert re.fullmatch(r"3m \d+s", cells(web)[7])
-    assert cells(db) == ["10.0.0.2", "prod/db", "running", "stopped", "-", "yes", "2", "-",
+    assert cells(web)[7:9] == ["-", "-"] and re.fullmatch(r"3m \d+s", cells(web)[9])
+    assert cells(db) == ["10.0.0.2", "prod/db", "running", "stopped", "-", "yes", "2", "-", "-", "-",
                          "exit code 1 after 3 s; next try in 10 s"]
     assert cells(job)[0] == "5:10.0.0.3" and cells(job)[-1] == "nothing heard of the agent for 5s"
-    assert cells(web)[8] == "running as pid 4711; restarted 2 times"  # of a server that does not say it
+    assert cells(web)[10] == "running as pid 4711; restarted 2 times"  # of a server that does not say it
     assert web.index("prod/web") == db.index("prod/db") == head.index("PROCESS")
     assert "\033" not in p.out
 

@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Control from the host itself: holdfast --local, with a server in sight and without."""
+import calendar
+import fcntl
 import getpass
 import json
 import os
 import pathlib
+import pty
+import re
+import select
 import shutil
 import signal
 import socket
+import struct
 import subprocess
+import termios
+import time
 
 import pytest
 
@@ -113,7 +121,8 @@ def test_an_agent_without_a_server_is_controlled_from_its_host(alone):
     assert alone.start("web", f"echo hello; {RUN} > /dev/null").out.startswith("start ns/web: 1 of 1 done")
     alone.start("db")
     table = alone.cli("ps").out.splitlines()
-    assert table[0].split() == ["HOST", "PROCESS", "WANTED", "STATE", "PID", "HOSTED", "RESTARTS", "UPTIME", "WHY"]
+    assert table[0].split() == ["HOST", "PROCESS", "WANTED", "STATE", "PID", "HOSTED", "RESTARTS", "CPU", "MEM",
+                                "UPTIME", "WHY"]
     assert [line.split()[:2] for line in table[1:]] == [[socket.gethostname(), "ns/db"], [socket.gethostname(), "ns/web"]]
     assert alone.cli("logs", "web").out == "hello\n"
     assert "running" in alone.cli("why", "ns:web").out
@@ -390,3 +399,324 @@ def test_who_the_kernel_does_not_name_is_refused(holdfast, tmp_path):
         for p in running:
             p.kill()
             p.wait()
+
+
+# --- Names ---------------------------------------------------------------------------
+
+def hosted(host):
+    return {f"{p['process']['namespace']}/{p['process']['name']}": p["process"]["hosted"]
+            for p in host.json("ps")["processes"]}
+
+
+@pytest.fixture
+def shop(alone):
+    """Two namespaces; the name web is in both."""
+    for name in ("shop/web", "shop/db", "admin/web", "admin/shop"):
+        alone.cli("start", name, "--spec", alone.spec(name.replace("/", "-")))
+    alone.pids |= {p["process"]["pid"] for p in alone.json("ps")["processes"]}
+    return alone
+
+
+def test_a_word_selects_one_process_a_namespace_or_all(shop):
+    assert shop.cli("stop", "shop/").out.startswith("stop shop/: 2 of 2 done")
+    assert hosted(shop) == {"shop/web": False, "shop/db": False, "admin/web": True, "admin/shop": True}
+    again = shop.cli("stop", "all")  # those that are down already are no failure
+    assert again.out.startswith("stop all: 4 of 4 done") and "not running" not in again.out
+    assert set(hosted(shop).values()) == {False}
+    assert shop.cli("start", "admin", "db", "shop:db").out.startswith("start admin shop/db shop/db: 3 of 3 done")
+    assert hosted(shop) == {"shop/web": False, "shop/db": True, "admin/web": True, "admin/shop": True}
+    shop.pids |= {p["process"]["pid"] for p in shop.json("ps")["processes"] if p["process"]["pid"] > 1}
+    why = shop.cli("why", "db", "admin/", code=0).out
+    assert [line.split()[0] for line in why.splitlines() if line.startswith(("shop/", "admin/"))] == \
+        ["shop/db", "admin/shop", "admin/web"]
+    assert [p["process"]["name"] for p in shop.json("why", "db", "admin/shop")["processes"]] == ["db", "shop"]
+    assert len(shop.json("ps", "shop/")["processes"]) == 3  # and admin/shop, as before
+    task = shop.json("query", "all")
+    assert (task["total"], task["failed"], len(task["items"])) == (4, 0, 4)
+
+
+def test_an_unclear_word_is_an_error_that_names_what_it_may_mean(shop):
+    said = shop.cli("stop", "web", code=1).err
+    assert "web: ambiguous: admin/web, shop/web; use NAMESPACE/NAME" in said
+    assert "shop: ambiguous: admin/shop, shop/; use" in shop.cli("stop", "shop", code=1).err
+    assert shop.cli("stop", "shpo/", code=1).err.strip().endswith("did you mean shop/?")
+    assert "did you mean shop/db?" in shop.cli("why", "shop/bd", code=1).err
+    assert set(hosted(shop).values()) == {True}  # nothing was begun
+    spec = shop.spec("new")
+    assert "all: --spec describes one process" in shop.cli("start", "all", "--spec", spec, code=2).err
+    assert shop.cli("start", "new", "--spec", spec).out.startswith("start default/new: 1 of 1 done")
+    shop.pids |= {p["process"]["pid"] for p in shop.json("ps")["processes"]}
+    assert hosted(shop)["default/new"]
+    assert "--expect: needs a server" in shop.cli("stop", "new", "--expect", "1", code=2).err
+
+
+def test_a_dry_run_shows_what_would_be_done_and_does_nothing(shop):
+    shop.cli("stop", "db")
+    lines = shop.cli("start", "all", "--dry-run").out.splitlines()
+    assert lines[0] == "start all: 4 processes; nothing was done"
+    rows = {line.split()[0]: " ".join(line.split()[1:]) for line in lines[2:]}
+    assert rows == {"shop/db": "would be executed", "shop/web": "nothing to do", "admin/web": "nothing to do",
+                    "admin/shop": "nothing to do"}
+    assert not hosted(shop)["shop/db"]
+    made = shop.json("restart", "shop/", "--dry-run")
+    assert made["dry_run"] and {t["key"]: t["text"] for t in made["targets"]} == \
+        {"shop/db": "would be executed", "shop/web": "would be executed"}
+    assert "无需操作" in shop.cli("stop", "db", "--dry-run", "--lang", "zh").out
+
+
+def test_what_is_as_asked_already_is_no_failure_if_one_says_so(alone):
+    alone.start("web")
+    pid = alone.processes()["web"]["pid"]
+    assert "828" in alone.cli("start", "web", code=1).out
+    assert alone.cli("start", "web", "--idempotent").out.startswith("start ns/web: 1 of 1 done")
+    task = alone.json("start", "web", "--idempotent")
+    assert (task["failed"], task["idempotent"], task["items"][0]["changed"]) == (0, True, False)
+    other = alone.spec("web", reload_cmd="true")
+    alone.cli("start", "web", "--spec", other, "--idempotent")
+    alone.cli("reload", "web")  # by the new spec
+    assert alone.processes()["web"]["pid"] == pid
+    alone.cli("stop", "web")
+    alone.cli("stop", "web", "--idempotent")
+
+
+def test_many_are_operated_on_some_at_a_time(alone):
+    names = [f"many/p{n}" for n in range(40)]
+    spec = alone.spec("many")
+    for name in names:  # one program, so hosting it moves on from name to name
+        alone.cli("host", name, "--spec", spec)
+    assert alone.cli("unhost", "all").out.startswith("unhost all: 40 of 40 done")
+    assert alone.json("query", *names, "--spec", spec, code=0)["total"] == 40
+    alone.processes()
+
+
+# --- The end of a definition, and events ---------------------------------------------
+
+def test_a_definition_is_removed_and_the_process_runs_on(linked):
+    linked.start("web")
+    linked.start("db")
+    wait_until(lambda: linked.home.processes(name="web"), "the server knows it")
+    pid = linked.processes()["web"]["pid"]
+    assert "add --yes" in linked.cli("forget", "web", code=2).err
+    assert set(linked.processes()) == {"web", "db"}
+    assert linked.cli("forget", "web", "--yes").out == "ns/web: definition removed\n"
+    assert set(linked.processes()) == {"db"}
+    os.kill(pid, 0)
+    wait_until(lambda: not linked.home.processes(name="web"), "the server knows it no more")
+    assert "no such process" in linked.cli("forget", "web", "--yes", code=1).err
+    texts = [e["text"] for e in linked.json("events")["events"]]
+    assert f"{getpass.getuser()} asked on the host itself to forget ns:web: success" in texts
+    assert "it is hosted from now on" in linked.cli("start", "ns/web", "--spec", linked.spec("web")).out
+    assert linked.processes()["web"]["pid"] == pid
+    forgotten = linked.json("forget", "all", "--yes")
+    assert {t["key"]: t["code"] for t in forgotten["targets"]} == {"ns/web": 0, "ns/db": 0}
+    assert linked.processes() == {}
+    os.kill(pid, 0)
+
+
+def test_events_of_a_host_are_shown_without_a_server(alone):
+    assert alone.cli("events").out == "no events\n"
+    alone.start("web")
+    alone.cli("stop", "web")
+    events = alone.json("events")["events"]
+    user = getpass.getuser()
+    assert [e["text"] for e in events] == [f"{user} asked on the host itself to {op} ns:web: success" for op in ("stop", "start")]
+    table = alone.cli("events", "--lines", "1").out.splitlines()
+    assert len(table) == 2 and table[1].split()[2:4] == [socket.gethostname(), "ns/web"], table
+    assert "no events" in alone.cli("events", "--namespace", "other").out
+    assert len(alone.json("events", "--since", "10m")["events"]) == 2
+    follow = alone.holdfast.start("holdfast", "--local", "events", "-f", env=alone.env)
+    follow.wait_until(lambda: follow.out.count("\n") == 2, "past events are shown")
+    alone.cli("start", "web")
+    alone.processes()
+    follow.wait_until(lambda: follow.out.count("\n") == 3, "and what comes")
+    follow.signal(signal.SIGINT)
+    assert follow.wait() == 0
+    assert follow.out.splitlines()[2].endswith(f"{user} asked on the host itself to start ns:web: success")
+    alone.env["HOLDFAST_LANG"] = "zh"
+    assert "root 在主机上执行了 start ns:web：成功".replace("root", user) in alone.cli("events", "--lines", "1").out
+
+
+# --- Use, and top --------------------------------------------------------------------
+
+def test_ps_shows_what_a_process_uses(alone):
+    alone.start("web")
+
+    def row():
+        head, line = (re.split(r"  +", text.strip()) for text in alone.cli("ps").out.splitlines())
+        return dict(zip(head, line))
+    shown = row()  # memory at once, and not once a minute
+    assert re.fullmatch(r"[0-9.]+[KMG]", shown["MEM"]) and re.fullmatch(r"[0-9.]+%", shown["CPU"]), shown
+    view = alone.processes()["web"]
+    rss = int(pathlib.Path(f"/proc/{view['pid']}/statm").read_text(encoding="ascii").split()[1]) * 4096
+    assert view["mem_bytes"] == pytest.approx(rss, rel=0.5)
+    alone.cli("stop", "web")
+    assert [row()[name] for name in ("CPU", "MEM")] == ["-", "-"]
+
+
+class Screen:
+    """`top` on a terminal: what is on its screen, line by line."""
+
+    def __init__(self, host, *args, columns=80, rows=12):
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.before = termios.tcgetattr(slave)
+        self.slave = slave
+        self.process = subprocess.Popen([bin_dir() / "holdfast", "--local", "top", *args], stdin=slave, stdout=slave,
+                                        stderr=slave, start_new_session=True,
+                                        env={**os.environ, "TERM": "xterm", **{k: str(v) for k, v in host.env.items()}})
+        self.raw, self.bytes_in, self.lines = "", b"", [""] * rows
+
+    def pump(self):
+        while select.select([self.master], [], [], 0.05)[0]:
+            try:
+                piece = os.read(self.master, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            self.bytes_in += piece
+        self.raw = self.bytes_in.decode(errors="ignore")
+        self.lines = [""] * len(self.lines)
+        drawn = self.raw.partition("\033[?1049l")[0]
+        for row, text in re.findall(r"\033\[(\d+);1H(.*?)\033\[K", drawn):
+            self.lines[int(row) - 1] = text
+        return self.lines
+
+    def wait(self, check, what):
+        return wait_until(lambda: check(self.pump()), what)
+
+    def press(self, text):
+        os.write(self.master, text.encode())
+
+    def end(self):
+        """The exit status; the terminal is as before."""
+        wait_until(lambda: self.pump() and self.process.poll() is not None, "top ends")
+        self.pump()
+        assert self.raw.endswith("\033[?25h\033[?1049l"), self.raw[-200:]
+        assert termios.tcgetattr(self.slave) == self.before
+        os.close(self.slave)
+        os.close(self.master)
+        return self.process.returncode
+
+
+def plain(line):
+    return re.sub(r"\033\[[0-9;]*m", "", line)
+
+
+def columns_of(line):
+    return sum(2 if "\u2e80" <= c <= "\uffe6" else 1 for c in plain(line))
+
+
+def rows_of(lines):
+    return [plain(line).split()[0] for line in lines[2:-1] if line]
+
+
+@pytest.mark.parametrize("lang, columns", [("en", 80), ("en", 120), ("zh", 80), ("zh", 120)])
+def test_top_is_live(alone, lang, columns):
+    alone.start("web")
+    alone.start("db")
+    words = {"en": ("PROCESS", "running", "stopped", "q quit"), "zh": ("进程", "运行中", "已停止", "q 退出")}[lang]
+    top = Screen(alone, "--lang", lang, columns=columns)
+    top.wait(lambda lines: len(rows_of(lines)) == 2, "both are there")
+    assert plain(top.lines[1]).startswith(words[0]) and words[3] in top.lines[-1]
+    assert "CPU*" in plain(top.lines[1])
+    top.press("n")
+    top.wait(lambda lines: rows_of(lines) == ["ns/db", "ns/web"] and "*" in plain(lines[1]).split("  ")[0], "by name")
+    top.press("n")
+    top.wait(lambda lines: rows_of(lines) == ["ns/web", "ns/db"], "the other way round")
+    assert "\033[7mns/" in "".join(top.lines)  # one is selected
+    top.press("\033[H\033[B")  # home, down
+    top.wait(lambda lines: lines[3].startswith("\033[7mns/db"), "the second is selected")
+    top.press("t")
+    top.wait(lambda lines: "ns/db" in lines[-1] and "y/N" in lines[-1], "it asks before it ends something")
+    top.press("n")
+    top.wait(lambda lines: words[3] in lines[-1], "no")
+    assert alone.processes()["db"]["status"] == 1
+    top.press("t")
+    top.wait(lambda lines: "y/N" in lines[-1], "it asks again")
+    top.press("y")
+    top.wait(lambda lines: words[2] in lines[3], "it is stopped")
+    assert alone.processes()["db"]["status"] == 2
+    top.press("s")  # ends nothing, so it does not ask
+    top.wait(lambda lines: words[1] in lines[3], "it runs again")
+    alone.processes()
+    top.press("w")
+    top.wait(lambda lines: plain(lines[0]).startswith("ns/db"), "why")
+    top.press("x")
+    top.wait(lambda lines: len(rows_of(lines)) == 2, "back")
+    assert max(map(columns_of, top.lines)) <= columns, top.lines
+    top.press("q")
+    assert top.end() == 0
+
+
+def test_top_shows_output_and_restores_the_terminal_whatever_ends_it(alone):
+    alone.start("web", f"echo hello from web; {RUN}")
+    for how, code in ((signal.SIGINT, 0), (signal.SIGTERM, 128 + signal.SIGTERM)):
+        top = Screen(alone)
+        top.wait(lambda lines: rows_of(lines) == ["ns/web"], "it is there")
+        top.press("l")
+        top.wait(lambda lines: lines[0] == "hello from web", "its output")
+        top.press(" ")
+        top.wait(lambda lines: rows_of(lines) == ["ns/web"], "back")
+        top.process.send_signal(how)
+        assert top.end() == code
+    top = Screen(alone)
+    top.wait(lambda lines: rows_of(lines) == ["ns/web"], "it is there")
+    top.press("\x03")  # Ctrl-C; the session of this terminal is not that of top, so it comes as a key
+    top.press("q")
+    assert top.end() == 0
+
+
+def test_top_writes_only_lines_that_have_changed(alone):
+    alone.start("web")
+    top = Screen(alone)
+    top.wait(lambda lines: rows_of(lines) == ["ns/web"], "it is there")
+    head = top.raw.count("\033[2;1H")
+    drawn = top.raw.count("\033[1;1H")
+    top.wait(lambda lines: top.raw.count("\033[1;1H") >= drawn + 2, "the time of day has changed twice")
+    assert top.raw.count("\033[2;1H") == head, "the heads are written once"
+    fcntl.ioctl(top.master, termios.TIOCSWINSZ, struct.pack("HHHH", 12, 60, 0, 0))
+    top.process.send_signal(signal.SIGWINCH)
+    top.wait(lambda lines: top.raw.count("\033[2J") == 2 and max(map(columns_of, lines)) <= 60, "it is drawn anew")
+    top.press("q")
+    assert top.end() == 0
+
+
+def test_top_is_a_plain_table_in_a_pipe(alone):
+    alone.start("web")
+    lines = alone.cli("top").out.splitlines()
+    assert lines[0].split() == ["PROCESS", "STATE", "PID", "CPU", "MEM", "RESTARTS", "HEALTH", "UPTIME"]
+    assert lines[1].split()[:3] == ["ns/web", "running", str(alone.processes()["web"]["pid"])] and "\033" not in lines[1]
+    assert [p["process"]["name"] for p in alone.json("top")["processes"]] == ["web"]
+    assert "only available with --local" in alone.holdfast.run("holdfast", "top", env=alone.env).err
+
+
+# --- Output of several ---------------------------------------------------------------
+
+def test_output_of_several_processes_has_their_names_in_front(alone):
+    alone.start("web", f"printf 'one\\ntwo\\nerror: three\\nfour'; {RUN}")
+    alone.start("database", f"echo first; {RUN} > /dev/null")
+    out = alone.cli("logs", "web", "database", "-n", "2").out
+    assert out == "ns/web      | error: three\nns/web      | four\nns/database | first\n"
+    assert sorted(alone.cli("logs", "all", "--grep", "error").out.splitlines()) == ["ns/web      | error: three"]
+    assert alone.cli("logs", "web", "--grep", "two").out == "two\n"
+    coloured = alone.cli("logs", "ns/", "--color", "always").out
+    assert "\033[36mns/database\033[0m | first\n" in coloured and "\033[33mns/web     \033[0m | one\n" in coloured
+    assert "one process only" in alone.cli("logs", "web", "database", "--json", code=2).err
+    assert alone.cli("logs", "web", "--lines", "1").out == "four"
+
+
+def test_a_followed_line_has_the_time_at_which_it_came(alone):
+    alone.start("web", f"echo old; (until [ -e go ]; do sleep 0.05; done; printf 'ne'; sleep 0.3; echo w) & {RUN} > /dev/null")
+    follow = alone.holdfast.start("holdfast", "--local", "logs", "-f", "--timestamps", "web", env=alone.env)
+    follow.wait_until(lambda: "old" in follow.out, "what was said is shown")
+    assert follow.out == " " * 21 + "old\n"  # nothing knows when
+    before = time.time()
+    (alone.folder / "web" / "go").touch()
+    follow.wait_until(lambda: "new" in follow.out, "and what is said now, whole")
+    at, text = follow.out.splitlines()[1].split("  ")
+    assert text == "new"
+    came = calendar.timegm(time.strptime(at, "%Y-%m-%d %H:%M:%S"))
+    assert before - 1 <= came <= time.time() + 1
+    follow.signal(signal.SIGINT)
+    assert follow.wait() == 0

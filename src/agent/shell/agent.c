@@ -175,6 +175,7 @@ static void on_settle(void *agent)
     now_ms = agent_now_ms(&a->base);
     watch_retry(a->watches);
     samples_settle(a->samples);
+    local_settle(a->local);
     carry_out_all(a, &a->effects.waiting, ACTS_AT_ONCE, now_ms);
     run_all(a, now_ms);
     agent_check_all(a, now_ms);
@@ -578,6 +579,7 @@ static void open_local(struct agent *a)
     const struct local_parts local = { .agent = &a->base,
                                        .lookups = a->lookups,
                                        .reader = a->output_reader,
+                                       .samples = a->samples,
                                        .link = a->o->link,
                                        .arg = a->o->arg };
     struct upgrade_parts upgrade = { .agent = &a->base,

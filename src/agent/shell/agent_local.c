@@ -13,9 +13,12 @@
 #include "agent/shell/agent_base.h"
 #include "agent/shell/agent_calls.h"
 #include "agent/shell/agent_output.h"
+#include "agent/shell/agent_sample.h"
+#include "agent/shell/agent_specs.h"
 #include "agent/shell/job_thread.h"
 #include "agent/supervise/core.h"
 #include "agent/supervise/core_local.h"
+#include "agent/supervise/core_use.h"
 #include "base/io/log.h"
 #include "base/io/loop.h"
 #include "base/mem/buf.h"
@@ -27,6 +30,7 @@
 #include "link/local.h"
 #include "model/app.h"
 #include "model/code.h"
+#include "model/operation.h"
 #include "wire/net/frame.h"
 #include "wire/net/listen.h"
 
@@ -37,8 +41,8 @@ enum { GUESTS_MAX = 64, GUESTS_OF_ONE = 32, ASK_MAX = 256 * 1024, UNREAD_MAX = 8
 /* Time limits: for a request, for reading the answer, for the start of an operation. */
 enum { ASK_MS = 10 * 1000, READ_MS = 30 * 1000, BEGIN_MS = 5 * 60 * 1000 };
 
-/* Process views per page: with their last runs and output they fit into a frame. */
-enum { PAGE = 8, GROUPS_MAX = 65536 };
+/* Process views and events per page: with their last runs and output they fit into a frame. */
+enum { PAGE = 8, EVENT_PAGE = 64, GROUPS_MAX = 65536 };
 
 #define RUN_PATH "/run/holdfast-agent.sock"
 
@@ -51,6 +55,7 @@ struct guest {
     char user[USER_NAME_SIZE];
     char task[CORE_LOCAL_TASK_SIZE]; /* "": does not wait for an operation */
     bool has_asked;
+    char *space, *name; /* of a list that waits for samples; NULL: none */
     struct timer timer;
 };
 
@@ -88,6 +93,8 @@ static void free_guest(struct guest *g)
     conn_free(g->conn);
     if (!g->conn)
         sys_close(g->fd);
+    free(g->space);
+    free(g->name);
     free(g);
 }
 
@@ -151,7 +158,7 @@ static size_t unread(const struct local *l)
     return n;
 }
 
-static void answer_list(struct guest *g, const struct local_ask *ask)
+static void answer_list(struct guest *g, const char *space, const char *name)
 {
     struct agent_base *a = g->local->agent;
     struct page *p;
@@ -164,59 +171,108 @@ static void answer_list(struct guest *g, const struct local_ask *ask)
     p->guest = g;
     p->m =
         (struct local_processes){ .agent_id = link_of(g->local).agent_id, .list = { p->views, 0 } };
-    core_each_view(a->core, ask->space, ask->name, add_view, p);
+    core_each_view(a->core, space, name, add_view, p);
     p->m.is_last = true;
     send_page(p);
     free(p);
     note_answered(g);
 }
 
-/* A page of specs ends once its JSON has so many bytes: the largest spec still fits into a frame.
- */
-enum { SPECS_BYTES = 128 * 1024, SPECS_MAX = 256 };
+/* Samples of a thousand processes take some turns of the loop. */
+static void take_list_ask(struct guest *g, const struct local_ask *ask)
+{
+    struct agent_base *a = g->local->agent;
 
-struct specs_page {
+    if (!ask->wants_use || !core_sample_old(a->core, agent_now_ms(a))) {
+        answer_list(g, ask->space, ask->name);
+        return;
+    }
+    g->space = xstrdup(ask->space);
+    g->name = xstrdup(ask->name);
+    agent_wake(a);
+}
+
+static struct guest *first_that_waits(const struct local *l)
+{
+    struct guest *g;
+
+    TAILQ_FOREACH(g, &l->guests, link) {
+        if (g->space)
+            break;
+    }
+    return g;
+}
+
+void local_settle(struct local *l)
+{
+    struct guest *g;
+
+    if (!l || samples_are_wanted(l->parts.samples))
+        return;
+    while ((g = first_that_waits(l))) {
+        char *space = g->space, *name = g->name;
+
+        g->space = g->name = NULL;
+        answer_list(g, space, name);
+        free(space);
+        free(name);
+    }
+}
+
+struct event_page {
     struct guest *guest;
-    struct local_specs m;
-    struct local_spec specs[SPECS_MAX];
-    size_t bytes;
+    struct local_events m;
+    struct message_event events[EVENT_PAGE];
 };
 
-static void send_specs(struct specs_page *p)
+static void send_event_page(struct event_page *p)
 {
-    conn_send(p->guest->conn, LOCAL_SPECS_ARE, &local_specs_shape, &p->m);
+    conn_send(p->guest->conn, LOCAL_EVENTS_ARE, &local_events_shape, &p->m);
     p->m.list.n = 0;
-    p->bytes = 0;
 }
 
-static void add_spec(void *page, const struct core_spec *s)
+static void add_event(void *page, const struct message_event *e)
 {
-    struct specs_page *p = page;
-    struct buf json = { 0 };
+    struct event_page *p = page;
 
-    shape_write(&proc_spec_shape, s->spec, &json);
-    p->bytes += json.len;
-    buf_free(&json);
-    if (p->m.list.n == SPECS_MAX || (p->m.list.n && p->bytes > SPECS_BYTES))
-        send_specs(p);
-    p->specs[p->m.list.n++] = (struct local_spec){ *s->meta, *s->spec, s->hosted, s->running };
+    if (p->m.list.n == EVENT_PAGE)
+        send_event_page(p);
+    p->events[p->m.list.n++] = *e;
 }
 
-static void answer_specs(struct guest *g, const struct local_ask *ask)
+static void answer_events(struct guest *g, const struct local_events_ask *ask)
 {
-    struct specs_page *p;
+    struct event_page *p;
 
     if (unread(g->local) > UNREAD_MAX) {
-        refuse(g, LOCAL_SPECS, ERR_LIMIT, MSG("too many answers wait to be read: try again"));
+        refuse(g, LOCAL_EVENTS, ERR_LIMIT, MSG("too many answers wait to be read: try again"));
         return;
     }
     p = xalloc(sizeof(*p));
     p->guest = g;
-    p->m.list.items = p->specs;
-    core_each_spec(g->local->agent->core, ask->space, ask->name, add_spec, p);
+    p->m =
+        (struct local_events){ .agent_id = link_of(g->local).agent_id, .list = { p->events, 0 } };
+    core_each_event(g->local->agent->core, ask->after, add_event, p);
     p->m.is_last = true;
-    send_specs(p);
+    send_event_page(p);
     free(p);
+    note_answered(g);
+}
+
+static void send_specs(void *guest, const struct local_specs *page)
+{
+    struct guest *g = guest;
+
+    conn_send(g->conn, LOCAL_SPECS_ARE, &local_specs_shape, page);
+}
+
+static void answer_specs(struct guest *g, const struct local_ask *ask)
+{
+    if (unread(g->local) > UNREAD_MAX) {
+        refuse(g, LOCAL_SPECS, ERR_LIMIT, MSG("too many answers wait to be read: try again"));
+        return;
+    }
+    specs_each_page(g->local->agent->core, ask->space, ask->name, send_specs, g);
     note_answered(g);
 }
 
@@ -275,28 +331,49 @@ static void answer_log(struct guest *g, const struct message_log_ask *ask)
 
 /* ---- operations */
 
-static void operate(struct guest *g, const struct local_operate *m)
+static void begin_command(struct guest *g, unsigned type, struct message_command *m)
 {
     struct local *l = g->local;
     struct agent_base *a = l->agent;
-    const struct message_command command = { .task = g->task,
-                                             .item = 1,
-                                             .op = m->op,
-                                             .meta = m->meta,
-                                             .spec = m->spec,
-                                             .hosts_running = true,
-                                             .ends_tries = true,
-                                             .may_host = MAY_HOST_ALL };
 
     core_local_task(g->user, ++l->number, g->task);
+    m->task = g->task;
+    m->item = 1;
     LOG(a->log, LOG_INFO, "an operation by somebody on this host", log_str("user", g->user),
-        log_int("op", m->op), log_str("namespace", m->meta.space), log_str("name", m->meta.name),
-        log_str("task", g->task));
+        log_int("op", m->op), log_int("forgets", m->forgets), log_str("namespace", m->meta.space),
+        log_str("name", m->meta.name), log_str("task", g->task));
     timer_stop(a->loop, &g->timer); /* no time limit for the operation */
-    if (!core_operate(a->core, &command, BEGIN_MS, agent_now_ms(a)))
-        refuse(g, LOCAL_OPERATE, CODE_LOCKED,
-               MSG("too many operations wait on this host: try again"));
+    if (!core_operate(a->core, m, BEGIN_MS, agent_now_ms(a)))
+        refuse(g, type, CODE_LOCKED, MSG("too many operations wait on this host: try again"));
     agent_wake(a);
+}
+
+static void operate(struct guest *g, const struct local_operate *m)
+{
+    struct message_command command = { .op = m->op,
+                                       .meta = m->meta,
+                                       .spec = m->spec,
+                                       .stores_spec =
+                                           m->idempotent && operation_was_done(m->op, CODE_RUNNING),
+                                       .hosts_running = true,
+                                       .ends_tries = true,
+                                       .may_host = MAY_HOST_ALL };
+
+    begin_command(g, LOCAL_OPERATE, &command);
+}
+
+static void local_forget(struct guest *g, const struct local_ask *ask)
+{
+    struct message_command command = { .op = PROC_OP_UNHOST,
+                                       .meta = { ask->space, ask->name, { 0 } },
+                                       .forgets = true };
+
+    if (!*ask->space || !*ask->name) {
+        refuse(g, LOCAL_FORGET, ERR_INVALID, MSG("this is no question"));
+        return;
+    }
+    shape_defaults(&proc_spec_shape, &command.spec);
+    begin_command(g, LOCAL_FORGET, &command);
 }
 
 bool local_send(struct local *l, unsigned type, const struct shape *s, const void *message)
@@ -338,11 +415,15 @@ static void local_on_message(void *guest, unsigned type, const void *message)
     if (type == LOCAL_OPERATE)
         operate(g, message);
     else if (type == LOCAL_LIST)
-        answer_list(g, message);
+        take_list_ask(g, message);
     else if (type == LOCAL_SPECS)
         answer_specs(g, message);
     else if (type == LOCAL_FACTS)
         answer_facts(g);
+    else if (type == LOCAL_FORGET)
+        local_forget(g, message);
+    else if (type == LOCAL_EVENTS)
+        answer_events(g, message);
     else if (type == MESSAGE_LOG_ASK)
         answer_log(g, message);
     else

@@ -24,6 +24,7 @@ struct agent_base;
 struct job_thread;
 struct local;
 struct output_reader;
+struct samples;
 
 /* State of the connection to the server, for local clients. */
 struct agent_link {
@@ -38,6 +39,7 @@ struct local_parts {
     struct agent_base *agent;
     struct job_thread *lookups; /* of user names */
     struct output_reader *reader;
+    struct samples *samples;
     void (*link)(void *arg, struct agent_link *ret); /* NULL: no server connection */
     void *arg;
 };
@@ -49,6 +51,9 @@ void local_set(struct local *l, const char *socket, const char *group);
 
 /* True: the message belongs to an operation of a local client and is not for a server. */
 bool local_send(struct local *l, unsigned type, const struct shape *s, const void *message);
+
+/* Answers those that wait for samples, if these are done. */
+void local_settle(struct local *l);
 
 /* For an upgrade in place: whether answers are still being sent. Connections that wait for the end
  * of an operation stay open over execve(), with their tasks in the environment, unless local_keep()

@@ -121,6 +121,11 @@ static void write_groups(struct samples *s)
     arena_free(&arena);
 }
 
+bool samples_are_wanted(const struct samples *s)
+{
+    return s->at < s->n;
+}
+
 /* A result may cause further requests, which are appended. */
 void samples_settle(struct samples *s)
 {

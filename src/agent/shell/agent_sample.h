@@ -18,5 +18,6 @@ void samples_free(struct samples *s); /* NULL is allowed */
 
 void samples_ask(struct samples *s, struct core_ident ident); /* -> core_on_sample() */
 void samples_settle(struct samples *s);
+bool samples_are_wanted(const struct samples *s); /* some requests are left for the next settle() */
 
 #endif

@@ -3,6 +3,7 @@
 #include "agent/shell/agent_specs.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/shell/agent_base.h"
@@ -99,4 +100,51 @@ void specs_start(struct agent_base *a, const char *folder)
     }
     map_free(&s.known);
     arena_free(&s.arena);
+}
+
+/* ---- pages */
+
+/* A page ends once its JSON has so many bytes: the largest spec still fits into a frame. */
+enum { PAGE_BYTES = 128 * 1024, PAGE_SPECS = 256 };
+
+struct spec_page {
+    void (*send)(void *arg, const struct local_specs *page);
+    void *arg;
+    struct local_specs m;
+    struct local_spec specs[PAGE_SPECS];
+    size_t bytes;
+};
+
+static void send_page(struct spec_page *p)
+{
+    p->send(p->arg, &p->m);
+    p->m.list.n = 0;
+    p->bytes = 0;
+}
+
+static void page_add(void *page, const struct core_spec *s)
+{
+    struct spec_page *p = page;
+    struct buf json = { 0 };
+
+    shape_write(&proc_spec_shape, s->spec, &json);
+    p->bytes += json.len;
+    buf_free(&json);
+    if (p->m.list.n == PAGE_SPECS || (p->m.list.n && p->bytes > PAGE_BYTES))
+        send_page(p);
+    p->specs[p->m.list.n++] = (struct local_spec){ *s->meta, *s->spec, s->hosted, s->running };
+}
+
+void specs_each_page(const struct core *c, const char *space, const char *name,
+                     void (*send)(void *arg, const struct local_specs *page), void *arg)
+{
+    struct spec_page *p = xalloc(sizeof(*p));
+
+    p->send = send;
+    p->arg = arg;
+    p->m.list.items = p->specs;
+    core_each_spec(c, space, name, page_add, p);
+    p->m.is_last = true;
+    send_page(p);
+    free(p);
 }

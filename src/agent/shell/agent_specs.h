@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* agent_specs.h - the folder of specs (model/spec_folder.h), at the agent's start.
+/* agent_specs.h - the folder of specs (model/spec_folder.h), at the agent's start, and pages of
+ * the specs that it has.
  *
  * The agent only adds: a process that it does not know is hosted, a hosted one whose spec in the
  * folder is another takes that from its next start on.  It never stops, restarts or forgets one,
@@ -9,9 +10,17 @@
 #ifndef AGENT_SHELL_AGENT_SPECS_H
 #define AGENT_SHELL_AGENT_SPECS_H
 
+#include "link/local.h"
+
 struct agent_base;
+struct core;
 
 /* Called before core_start().  `folder` "": none. */
 void specs_start(struct agent_base *a, const char *folder);
+
+/* Calls `send` for pages of specs that fit into a frame; "": any namespace or name.  The last page
+ * has is_last set, and may be empty. */
+void specs_each_page(const struct core *c, const char *space, const char *name,
+                     void (*send)(void *arg, const struct local_specs *page), void *arg);
 
 #endif

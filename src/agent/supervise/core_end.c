@@ -244,14 +244,19 @@ static void host(struct op *op)
     restart_reset(k);
 }
 
-/* A running process is still reported, and the next operation may need its spec. */
+/* A running process is still reported to the server, and the next operation may need its spec.  On
+ * the host itself it is forgotten, too: it keeps running, and the server gets all that is left. */
 static void end_hosting(struct op *op)
 {
     struct proc *k = op->proc;
+    bool is_local = core_is_local(op->command.task);
 
     k->hosted = k->is_owed = false;
-    if (!op->command.forgets || k->ident.pid || TAILQ_NEXT(op, link))
+    if (!op->command.forgets || (k->ident.pid && !is_local) || TAILQ_NEXT(op, link))
         return;
+    if (k->ident.pid)
+        core_set_ident(k, (struct core_ident){ 0 });
+    k->core->tells_all = k->core->tells_all || is_local;
     k->wanted = PROC_UNREGISTERED;
     k->has_spec = k->is_journaled = false; /* so that op_begin_next() frees it */
 }

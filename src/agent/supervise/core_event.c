@@ -11,6 +11,7 @@
 
 #include "agent/supervise/core_cause.h"
 #include "agent/supervise/core_in.h"
+#include "agent/supervise/core_local.h"
 #include "base/mem/mem.h"
 
 /* WINDOW: maximum number of unacknowledged events.  While the server does not answer, one event
@@ -124,12 +125,35 @@ static struct untold *put(struct event_queue *q, const struct message_event *e)
     return u;
 }
 
-static void drop_until(struct event_queue *q, int64_t id)
+static void drop_oldest_stored(struct event_queue *q)
+{
+    struct untold *u = TAILQ_FIRST(&q->stored);
+
+    TAILQ_REMOVE(&q->stored, u, link);
+    q->n_stored--;
+    free(u);
+}
+
+/* One that stands for dropped events says nothing about this host. */
+static void keep_stored(struct event_queue *q, struct untold *u)
+{
+    if (u->lost) {
+        event_drop(q, u);
+        return;
+    }
+    TAILQ_REMOVE(&q->all, u, link);
+    q->n--;
+    TAILQ_INSERT_TAIL(&q->stored, u, link);
+    if (++q->n_stored > EVENTS_STORED_MAX)
+        drop_oldest_stored(q);
+}
+
+static void keep_until(struct event_queue *q, int64_t id)
 {
     struct untold *u;
 
     while ((u = TAILQ_FIRST(&q->all)) && u->event.id <= id)
-        event_drop(q, u);
+        keep_stored(q, u);
 }
 
 /* ---- to the server */
@@ -286,7 +310,7 @@ void event_stored(struct core *c, int64_t id)
     }
     if (!first || first->event.id > id)
         return;
-    drop_until(q, id);
+    keep_until(q, id);
     if (!c->is_started)
         return;
     journal_note_ref(c, RECORD_EVENT_STORED, id);
@@ -302,6 +326,7 @@ void event_stored(struct core *c, int64_t id)
 void event_begin(struct core *c)
 {
     TAILQ_INIT(&c->events.all);
+    TAILQ_INIT(&c->events.stored);
     c->events.max = EVENTS_MAX;
     c->events.window = WINDOW;
     c->events.again_ms = AGAIN_MS;
@@ -316,7 +341,26 @@ void core_set_events_max(struct core *c, size_t max)
 void event_end(struct core *c)
 {
     timers_stop(&c->timers, &c->events.timer);
-    drop_until(&c->events, INT64_MAX);
+    while (!TAILQ_EMPTY(&c->events.all))
+        event_drop(&c->events, TAILQ_FIRST(&c->events.all));
+    while (!TAILQ_EMPTY(&c->events.stored))
+        drop_oldest_stored(&c->events);
+}
+
+static void each_after(const struct untold_list *list, int64_t after, core_event_fn *fn, void *arg)
+{
+    const struct untold *u;
+
+    TAILQ_FOREACH(u, list, link) {
+        if (u->event.id > after)
+            fn(arg, &u->event);
+    }
+}
+
+void core_each_event(const struct core *c, int64_t after, core_event_fn *fn, void *arg)
+{
+    each_after(&c->events.stored, after, fn, arg);
+    each_after(&c->events.all, after, fn, arg);
 }
 
 void event_start(struct core *c)

@@ -5,7 +5,7 @@
  * events are resent with the next session or after a timeout, so the server may receive an event
  * twice.  It recognises duplicates by the id, which increases across restarts of the agent.  The
  * queue is limited: the oldest events are dropped first, and one event in their place says how
- * many. */
+ * many.  The last events that the server has stored are kept in memory, to be shown on the host. */
 #ifndef AGENT_SUPERVISE_CORE_EVENT_H
 #define AGENT_SUPERVISE_CORE_EVENT_H
 
@@ -14,19 +14,21 @@
 #include "base/io/timers.h"
 #include "link/message.h"
 
-enum { EVENTS_MAX = 2000 };
+enum { EVENTS_MAX = 2000, EVENTS_STORED_MAX = 300 };
 
 struct core;
 struct proc;
 struct untold;
 
 struct event_queue {
-    TAILQ_HEAD(, untold) all; /* oldest first */
-    size_t n, max;            /* without the event that stands for dropped ones */
-    int64_t last_id;          /* the last id assigned */
-    int64_t sent_id;          /* all events up to this id have been sent */
-    size_t window;            /* maximum number of unacknowledged events */
-    int64_t again_ms;         /* resend interval */
+    TAILQ_HEAD(untold_list, untold) all; /* oldest first */
+    struct untold_list stored;           /* by the server, as shown to people; oldest first */
+    size_t n_stored;
+    size_t n, max;    /* without the event that stands for dropped ones */
+    int64_t last_id;  /* the last id assigned */
+    int64_t sent_id;  /* all events up to this id have been sent */
+    size_t window;    /* maximum number of unacknowledged events */
+    int64_t again_ms; /* resend interval */
     struct timer timer;
 };
 

@@ -125,6 +125,7 @@ struct core {
     int64_t offset_ms, restarted; /* server's clock minus ours; automatic restarts so far */
     int64_t unexpected;           /* events and changes of phase that the tables do not have */
     bool is_linked, is_started;
+    bool tells_all; /* a process was forgotten: all are sent, because no message removes one */
     struct event_queue events;
     struct limits *limits;               /* core_limit.h */
     struct side_commands *side_commands; /* core_side_command.h */

@@ -172,6 +172,32 @@ static void limit_on_tick(void *core)
     sample_others(c);
 }
 
+static bool has_old_sample(const struct core *c, const struct proc *k)
+{
+    const struct limit *l = k->limit;
+
+    return l && !l->watch &&
+           (!l->is_seen || l->start_ticks != k->ident.start_ticks ||
+            c->now_ms - l->at_ms >= c->limits->interval_ms);
+}
+
+bool core_sample_old(struct core *c, int64_t now_ms)
+{
+    const struct map_entry *e;
+    bool is_any = false;
+
+    c->now_ms = now_ms;
+    for (size_t at = 0; (e = map_next(&c->proc, &at));) {
+        const struct proc *k = e->value;
+
+        if (!has_old_sample(c, k))
+            continue;
+        c->effects->sample(c->arg, k->ident);
+        is_any = true;
+    }
+    return is_any;
+}
+
 /* ---- samples */
 
 static double percent_of_cpu(const struct limits *l, int64_t us, int64_t ms)

@@ -37,6 +37,11 @@ struct core_spec {
 void core_each_spec(const struct core *c, const char *space, const char *name,
                     void (*fn)(void *arg, const struct core_spec *spec), void *arg);
 
+/* Events with a greater id than `after`, oldest first: those that wait for the server, and the last
+ * ones that it has stored. */
+typedef void core_event_fn(void *arg, const struct message_event *event);
+void core_each_event(const struct core *c, int64_t after, core_event_fn *fn, void *arg);
+
 struct core_counts {
     int64_t processes, running, hosted, operations, events;
 };

@@ -205,21 +205,6 @@ static void send_marked(struct core *c, struct proc_view *page)
         send_views(c, page, n, false, false);
 }
 
-void core_tell_now(struct core *c)
-{
-    size_t n = c->to_tell_n < PAGE ? c->to_tell_n : PAGE;
-    struct proc_view *page;
-
-    if (!c->is_linked)
-        untell_all(c); /* the digest of the next hello will differ */
-    if (TAILQ_EMPTY(&c->to_tell))
-        return;
-    page = xalloc(n * sizeof(*page));
-    while (!TAILQ_EMPTY(&c->to_tell))
-        send_marked(c, page);
-    free(page);
-}
-
 /* The last page is marked as such, and sent even if it is empty. */
 static void send_pages(struct core *c)
 {
@@ -239,6 +224,34 @@ static void send_pages(struct core *c)
         runs += page[n - 1].cause.runs.n;
     }
     send_views(c, page, n, true, true);
+    free(page);
+}
+
+static void send_all_if_due(struct core *c)
+{
+    bool is_due = c->tells_all && c->is_linked;
+
+    c->tells_all = false; /* the next hello tells the digest */
+    if (!is_due)
+        return;
+    note_all(c);
+    send_pages(c);
+    untell_all(c);
+}
+
+void core_tell_now(struct core *c)
+{
+    size_t n = c->to_tell_n < PAGE ? c->to_tell_n : PAGE;
+    struct proc_view *page;
+
+    send_all_if_due(c);
+    if (!c->is_linked)
+        untell_all(c); /* the digest of the next hello will differ */
+    if (TAILQ_EMPTY(&c->to_tell))
+        return;
+    page = xalloc(n * sizeof(*page));
+    while (!TAILQ_EMPTY(&c->to_tell))
+        send_marked(c, page);
     free(page);
 }
 

@@ -9,6 +9,7 @@
     { { "a quote that is not closed", "引号没有闭合" } },
     { { "a quote inside of a field that does not begin with one", "未以引号开头的字段中含有引号" } },
     { { "a byte of zero", "含有值为零的字节" } },
+    { { "the settings of the terminal", "终端设置" } },
     { { "not UTF-8; save the file as UTF-8", "不是 UTF-8；请将文件保存为 UTF-8" } },
     { { "more than 64 fields", "字段超过 64 个" } },
     /* clang-format on */

@@ -22,6 +22,9 @@ static void each_question_and_answer_has_its_shape(void **state)
         { LOCAL_FACTS, &local_ask_shape },
         { LOCAL_PROCESSES, &local_processes_shape },
         { LOCAL_FACTS_ARE, &local_facts_shape },
+        { LOCAL_FORGET, &local_ask_shape },
+        { LOCAL_EVENTS, &local_events_ask_shape },
+        { LOCAL_EVENTS_ARE, &local_events_shape },
         { MESSAGE_LOG_ASK, &message_log_ask_shape },
         { MESSAGE_LOG, &message_log_shape },
         { MESSAGE_TAKEN, &message_ref_shape },
@@ -36,7 +39,7 @@ static void each_question_and_answer_has_its_shape(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         assert_ptr_equal(local_shape(cases[i].type), cases[i].shape);
-    for (unsigned type = LOCAL_OPERATE; type <= LOCAL_FACTS_ARE; type++)
+    for (unsigned type = LOCAL_OPERATE; type <= LOCAL_EVENTS_ARE; type++)
         assert_null(message_shape(type)); /* the link has no such type */
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Events are told until the server has them, in order, over all lives of the agent. */
 #include "agent/supervise/core_event.h"
+#include "agent/supervise/core_local.h"
 
 #include "tests/unit/agent/core_world.h"
 
@@ -368,6 +369,52 @@ static void an_acknowledgement_of_what_is_not_in_the_journal_does_no_harm(void *
     core_start(world.core, true, world.now_ms, world.wall_ms);
 }
 
+struct shown {
+    size_t n;
+    int64_t first, last;
+};
+
+static void on_shown(void *arg, const struct message_event *e)
+{
+    struct shown *s = arg;
+
+    if (!s->n++)
+        s->first = e->id;
+    assert_true(e->id >= s->last);
+    s->last = e->id;
+}
+
+static struct shown show_after(int64_t after)
+{
+    struct shown s = { 0 };
+
+    core_each_event(world.core, after, on_shown, &s);
+    return s;
+}
+
+/* Without a server, and after it has stored them. */
+static void events_are_shown_on_the_host_whether_they_are_stored_or_not(void **state)
+{
+    int64_t last;
+
+    (void)state;
+    happen(5);
+    assert_int_equal(show_after(0).n, 5);
+    world_welcome();
+    take_all();
+    assert_int_equal(world.core->events.n, 0);
+    assert_int_equal(show_after(0).n, 5);
+    happen(2);
+    assert_int_equal(show_after(0).n, 7);
+    last = show_after(0).last;
+    assert_int_equal(show_after(last).n, 0);
+    happen(EVENTS_STORED_MAX);
+    take_all();
+    assert_int_equal(world.core->events.n, 0);
+    assert_int_equal(show_after(0).n, EVENTS_STORED_MAX);
+    assert_true(show_after(0).first > last);
+}
+
 static void at_least_one_event_may_wait(void **state)
 {
     (void)state;
@@ -398,6 +445,7 @@ int main(void)
         WORLD_TEST(an_acknowledgement_of_the_first_event_of_a_later_life_stands_for_all_before_it),
         WORLD_TEST(an_acknowledgement_that_comes_late_or_twice_does_no_harm),
         WORLD_TEST(an_acknowledgement_of_what_is_not_in_the_journal_does_no_harm),
+        WORLD_TEST(events_are_shown_on_the_host_whether_they_are_stored_or_not),
         WORLD_TEST(at_least_one_event_may_wait),
     };
 

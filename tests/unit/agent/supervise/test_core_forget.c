@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What was unregistered and does not run is forgotten: by the core, its digest and its journal. */
+#include "agent/supervise/core_local.h"
 #include "tests/lib/core_rig.h"
 
 static void count_one(void *arg, const char *space, const char *name, const struct proc_spec *spec)
@@ -115,6 +116,36 @@ static void what_runs_is_hosted_no_more_and_told_of(void **state)
     assert_int_equal(result_of(item)->wanted, PROC_RUNNING);
 }
 
+/* By somebody on the host, where nobody waits for a report of it. */
+static void what_runs_is_forgotten_on_the_host_and_runs_on(void **state)
+{
+    struct message_command m = rig_command(PROC_OP_UNHOST, "p");
+    char task[CORE_LOCAL_TASK_SIZE];
+
+    (void)state;
+    rig_operate(PROC_OP_START, "p");
+    rig_pass(6000);
+    core_local_task("ada", 1, task);
+    shape_defaults(&proc_spec_shape, &m.spec);
+    m.task = task;
+    m.forgets = true;
+    assert_true(core_operate(rig.core, &m, 60 * 1000, rig.now_ms));
+    rig_pass(1000);
+    assert_int_equal(rig_code(m.item), CODE_OK);
+    assert_int_equal(result_of(m.item)->wanted, PROC_UNREGISTERED);
+    assert_int_equal(known(), 0);
+    assert_true(knows_nothing());
+    assert_true(rig_proc("p")->pid > 0);
+    rig_crash(true);
+    rig_pass(70 * 1000);
+    assert_int_equal(known(), 0);
+    assert_true(rig_proc("p")->pid > 0);
+    rig_operate(PROC_OP_START, "p"); /* is found again */
+    rig_pass(6000);
+    assert_true(rig_proc("p")->view.hosted);
+    assert_int_equal(rig_proc("p")->runs, 1);
+}
+
 /* It needs what is known of it. */
 static void what_somebody_waits_to_start_stays(void **state)
 {
@@ -149,6 +180,7 @@ int main(void)
         RIG_TEST(what_a_failed_start_left_is_forgotten),
         RIG_TEST(what_was_hosted_and_is_down_is_forgotten_too),
         RIG_TEST(what_runs_is_hosted_no_more_and_told_of),
+        RIG_TEST(what_runs_is_forgotten_on_the_host_and_runs_on),
         RIG_TEST(what_somebody_waits_to_start_stays),
     };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a process may use: over its limit in three samples in a row it is stopped, and only
  * then; being hosted it comes back. */
+#include "agent/supervise/core_use.h"
 #include "tests/lib/core_rig.h"
 
 #define EXCEED "process_resource_limit_exceed"
@@ -422,6 +423,30 @@ static void others_are_looked_at_once_a_minute_and_told_of_together(void **state
     assert_int_equal(rig_code(item), CODE_OK);
 }
 
+/* When somebody looks: values are current, and count no more against a limit than without that. */
+static void one_who_looks_gets_current_values_of_those_without_a_limit(void **state)
+{
+    struct message_command free = rig_command(PROC_OP_START, "free");
+    struct rig_proc *p = start_limited("limited", 50, 0), *q = start(&free);
+    int before_p, before_q;
+
+    (void)state;
+    rig_pass(INTERVAL_MS); /* after its last sample, whenever that was */
+    before_p = p->samples;
+    before_q = q->samples;
+    while (q->samples == before_q) { /* each time, if that is long enough ago */
+        core_sample_old(rig.core, rig.now_ms);
+        rig_settle();
+    }
+    assert_int_equal(q->samples, before_q + 1);
+    assert_int_equal(p->samples, before_p);
+    assert_false(core_sample_old(rig.core, rig.now_ms));
+    rig_pass(INTERVAL_MS);
+    assert_true(core_sample_old(rig.core, rig.now_ms));
+    rig_settle();
+    assert_int_equal(q->samples, before_q + 2);
+}
+
 static void what_does_not_run_is_not_looked_at(void **state)
 {
     struct rig_proc *p = start_limited("p", 50, 0);
@@ -491,6 +516,7 @@ int main(void)
         RIG_TEST(what_can_not_be_said_is_neither_over_nor_under),
         RIG_TEST(a_sum_that_goes_back_is_no_use_of_a_whole_life),
         RIG_TEST(others_are_looked_at_once_a_minute_and_told_of_together),
+        RIG_TEST(one_who_looks_gets_current_values_of_those_without_a_limit),
         RIG_TEST(what_does_not_run_is_not_looked_at),
         RIG_TEST(limits_can_be_told_anew),
         RIG_TEST(a_new_interval_counts_from_the_moment_it_is_told),
