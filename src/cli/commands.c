@@ -37,6 +37,11 @@ const struct command cli_commands[] = {
 #include "model/operation_rows.h"
     { "forget", "NAMESPACE/NAME", 1, 1, HAS(HOST) | HAS(YES), TEXT_DO_FORGET, -1, run_forget, OF_BOTH },
     { "facts", "", 0, 0, 0, TEXT_DO_FACTS, -1, run_facts, OF_AGENT },
+    { "apply", "", 0, 0, HAS(SPECS) | HAS(DRY_RUN) | HAS(ALLOW_EMPTY) | HAS(YES), TEXT_DO_APPLY, -1, run_apply, OF_AGENT },
+    { "spec check", "FILE...", 1, ARGS_WORDS_MAX, 0, TEXT_DO_SPEC_CHECK, -1, run_spec_check, OF_FILES },
+    { "spec fields", "[FIELD]", 0, 1, 0, TEXT_DO_SPEC_FIELDS, -1, run_spec_fields, OF_FILES },
+    { "spec show", "NAMESPACE/NAME", 1, 1, 0, TEXT_DO_SPEC_SHOW, -1, run_spec_show, OF_AGENT },
+    { "spec init", "[COMMAND...]", 0, ARGS_WORDS_MAX, HAS(PID), TEXT_DO_SPEC_INIT, -1, run_spec_init, OF_FILES },
     { "top", "", 0, 0, 0, TEXT_DO_TOP, -1, run_top, OF_AGENT },
     { "task", "ID", 1, 1, HAS(WAIT) | HAS(TIMEOUT) | HAS(FAILED), TEXT_DO_TASK, -1, run_task },
     { "task show", "ID", 1, 1, HAS(WAIT) | HAS(TIMEOUT) | HAS(FAILED), TEXT_DO_TASK_SHOW, -1, run_task },

@@ -15,8 +15,9 @@
 
 struct cli;
 
-/* What a command may ask: a server, the agent of this host (--local), or both. */
-enum command_place { OF_SERVER, OF_BOTH, OF_AGENT };
+/* What a command may ask: a server, the agent of this host (--local), both, or neither: it reads
+ * files. */
+enum command_place { OF_SERVER, OF_BOTH, OF_AGENT, OF_FILES };
 
 struct command {
     const char *name; /* "ps", "app create" */

@@ -208,6 +208,49 @@ int cli_get_processes(struct cli *cli, const struct process_ask *ask, struct lis
     return cli_get_all(cli, "/v1/processes", query, &process_page_shape, ret, err);
 }
 
+/* ---- specs ---- */
+
+static int read_specs(struct cli *cli, struct local_link *l, struct buf *to, struct err *err)
+{
+    int64_t until_ms = clock_mono_ms(cli->clock) + CLI_GET_MS;
+    const struct local_specs *page;
+
+    do {
+        const void *message = NULL;
+        unsigned type = 0;
+        enum local_came came = local_link_next(l, until_ms, &type, &message, err);
+
+        if (came == LOCAL_FAILED)
+            return -1;
+        if (came != LOCAL_CAME || type != LOCAL_SPECS_ARE)
+            return no_answer(cli, err);
+        page = message;
+        if (page->list.n)
+            buf_add(to, page->list.items, page->list.n * sizeof(struct local_spec));
+    } while (!page->is_last);
+    return 0;
+}
+
+int local_get_specs(struct cli *cli, const char *space, const char *name, struct list *ret,
+                    struct err *err)
+{
+    const struct local_ask question = { space, name, false };
+    struct local_link l;
+    struct buf all = { 0 };
+    int bad;
+
+    if (local_link_open(cli, &cli->arena, LOCAL_SPECS, &local_ask_shape, &question, &l, err))
+        return -1;
+    bad = read_specs(cli, &l, &all, err);
+    local_link_close(&l);
+    *ret =
+        (struct list){ arena_alloc(&cli->arena, all.len + 1), all.len / sizeof(struct local_spec) };
+    if (all.len)
+        memcpy(ret->items, buf_data(&all), all.len);
+    buf_free(&all);
+    return bad;
+}
+
 /* ---- output and facts ---- */
 
 int local_get_log(struct cli *cli, const struct log_ask *ask, struct arena *a, struct log_view *ret,

@@ -32,6 +32,10 @@ int local_get_log(struct cli *cli, const struct log_ask *ask, struct arena *a, s
                   struct err *err);
 int local_get_facts(struct cli *cli, struct local_facts *ret, struct err *err);
 
+/* How the agent runs processes: struct local_spec.  "": any namespace or name. */
+int local_get_specs(struct cli *cli, const char *space, const char *name, struct list *ret,
+                    struct err *err);
+
 /* Events of this host with a greater id than `after`, oldest first: struct event_view. */
 int local_get_events(struct cli *cli, int64_t after, struct list *ret, struct err *err);
 

@@ -48,6 +48,9 @@ enum option_id {
     OPTION_OPEN,
     OPTION_HOSTED,
     OPTION_YES,
+    OPTION_SPECS,
+    OPTION_ALLOW_EMPTY,
+    OPTION_PID,
     OPTION_TIMESTAMPS,
     OPTION_GREP,
     /* Global options: every command has those from here on. */
@@ -108,6 +111,9 @@ struct args {
     struct list business_sets, operations;         /* struct word */
     const char *signatures, *hosted;               /* "", or the text behind "=" */
     const char *spec, *note, *what, *local; /* local: path of the socket, "" if none was given */
+    const char *specs;
+    bool allow_empty;
+    int64_t pid;
     const char *state, *text, *by, *user, *route, *grep; /* NULL: not given */
     bool no_wait, wait, rotate, follow, dry_run, idempotent, failed, open, yes, relay, timestamps;
     int64_t host_id, until_s, expect;

@@ -26,6 +26,12 @@ int run_business_set_set(struct cli *cli, struct err *err);
 int run_business_set_remove(struct cli *cli, struct err *err);
 int run_audit(struct cli *cli, struct err *err);
 
+int run_apply(struct cli *cli, struct err *err);
+int run_spec_check(struct cli *cli, struct err *err);
+int run_spec_fields(struct cli *cli, struct err *err);
+int run_spec_show(struct cli *cli, struct err *err);
+int run_spec_init(struct cli *cli, struct err *err);
+
 int run_operation(struct cli *cli, struct err *err);
 int run_forget(struct cli *cli, struct err *err);
 int run_task(struct cli *cli, struct err *err);
