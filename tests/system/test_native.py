@@ -50,6 +50,27 @@ def world(holdfast, tmp_path):
     w.daemon.end()
 
 
+def test_the_counts_of_an_answer_agree_with_its_lists(world):
+    request = world.daemon.request(world.agent.ip, START, start_check_secs=1)
+    body = {"operation": "start", "namespace": "gse", "name": request["meta"]["name"],
+            "hosts": [world.agent.ip, "10.255.0.1", "no host at all"], "spec": request["spec"]}
+    task = world.home.v1("POST", "/v1/operations", body)["task_id"]
+    seen = wait_until(lambda: world.task(task) if not world.task(task)["left"] else None, "it ends")
+    items = seen["items"]
+    assert seen["total"] == len(items) == 3
+    assert seen["left"] == sum(not i["done"] for i in items) == 0
+    assert seen["failed"] == sum(i["code"] != 0 for i in items) == 2
+    assert {c["code"]: c["count"] for c in seen["codes"]} == {
+        code: sum(i["code"] == code for i in items) for code in {i["code"] for i in items}}
+    line = next(t for t in world.home.v1("GET", "/v1/tasks")["tasks"] if t["task_id"] == task)
+    assert (line["total"], line["left"], line["failed"]) == (seen["total"], seen["left"], seen["failed"])
+    status, hosts = world.home.v1("GET", "/v1/status"), world.home.v1("GET", "/v1/hosts")["hosts"]
+    processes = world.home.v1("GET", "/v1/processes")["processes"]
+    assert (status["hosts"], status["online"]) == (len(hosts), sum(h["online"] for h in hosts))
+    assert (status["processes"], status["hosted"]) == (len(processes), sum(p["process"]["hosted"] for p in processes))
+    assert status["running"] == sum(p["process"]["status"] == 1 and p["online"] for p in processes)
+
+
 @pytest.mark.quick
 def test_what_waits_is_cancelled_and_what_runs_goes_on(world):
     assert world.home.do(world.daemon.request(world.agent.ip, 0, start_check_secs=1))["error_code"] == 0
