@@ -50,7 +50,7 @@ static struct candidates candidates_of(struct cli *cli, const struct list *known
 }
 
 /* NULL: none is near. */
-static const char *nearest(struct cli *cli, const struct list *known, const char *word)
+static const char *suggest_known(struct cli *cli, const struct list *known, const char *word)
 {
     struct candidates c = candidates_of(cli, known);
     const char *found = suggest_find(word, c.words);
@@ -63,7 +63,7 @@ static const char *nearest(struct cli *cli, const struct list *known, const char
 }
 
 /* One page of processes is enough for a suggestion; without an answer there is none. */
-static const char *nearest_of_server(struct cli *cli, const char *space, const char *word)
+static const char *suggest_from_server(struct cli *cli, const char *space, const char *word)
 {
     const struct client_pair query[] = { { "namespace", space }, { "limit", "1000" }, { 0 } };
     struct process_page page;
@@ -72,7 +72,7 @@ static const char *nearest_of_server(struct cli *cli, const char *space, const c
     if (cli_get(cli, "/v1/processes", query, CLI_GET_MS, &process_page_shape, &cli->arena, &page,
                 &ignored))
         return NULL;
-    return nearest(cli, &page.processes, word);
+    return suggest_known(cli, &page.processes, word);
 }
 
 /* Leaves what the server has said about the command's own request. */
@@ -84,9 +84,9 @@ static const char *ask_server(struct cli *cli, const char *word)
 
     if (slash)
         near =
-            nearest_of_server(cli, arena_memdup(&cli->arena, word, (size_t)(slash - word)), word);
+            suggest_from_server(cli, arena_memdup(&cli->arena, word, (size_t)(slash - word)), word);
     if (!near)
-        near = nearest_of_server(cli, NULL, word);
+        near = suggest_from_server(cli, NULL, word);
     cli->refusal = refusal;
     cli->refused = refused;
     return near;
@@ -116,7 +116,7 @@ int names_unknown(struct cli *cli, const char *word, struct err *err)
         return set_unknown(cli, word, ask_server(cli, word), err);
     if (local_get_processes(cli, &all, &known, &ignored))
         known = (struct list){ 0 };
-    return set_unknown(cli, word, nearest(cli, &known, word), err);
+    return set_unknown(cli, word, suggest_known(cli, &known, word), err);
 }
 
 int names_explain(struct cli *cli, struct err *err)
@@ -161,7 +161,7 @@ static int complete(struct cli *cli, const struct list *known, const char **word
     if (!found && is_full && is_new)
         return 0;
     if (!found)
-        return set_unknown(cli, *word, nearest(cli, known, *word), err);
+        return set_unknown(cli, *word, suggest_known(cli, known, *word), err);
     *word = found;
     return 0;
 }

@@ -357,7 +357,7 @@ static void say_restarts(struct sentence *s)
 }
 
 /* It runs, but something is wrong with it. */
-static void say_care(struct sentence *s)
+static void write_health(struct sentence *s)
 {
     const struct proc_cause *c = s->cause;
     const char *health = detail(s, s->view->health ? s->view->health : "");
@@ -390,7 +390,7 @@ static void say_running(struct sentence *s)
     if (c->has_old_spec)
         say(s, OLD_SPEC, NULL);
     say_restarts(s);
-    say_care(s);
+    write_health(s);
     say_failed(s);
 }
 

@@ -54,7 +54,7 @@ static void book(const struct proc_file *p, bool durable)
                      durable); /* no result waits for it */
 }
 
-void proc_book(struct proc_file *p)
+void proc_journal(struct proc_file *p)
 {
     if (*p->now)
         book(p, false);

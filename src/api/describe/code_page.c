@@ -180,7 +180,7 @@ static void put_failures(struct buf *out)
 
 /* ---- refused requests */
 
-static void put_said(enum refusal why, enum dialect_kind kind, struct buf *out)
+static void put_refusal_codes(enum refusal why, enum dialect_kind kind, struct buf *out)
 {
     const struct refusal_answer s = refusal_answer(why, kind);
 
@@ -219,9 +219,9 @@ static void put_refusals(struct buf *out)
         refusal_fill(out, text_of((enum refusal)why), "...");
         buf_puts(out, " | ");
         refusal_fill(out, refusal_answer((enum refusal)why, DIALECT_ESB).text[LANG_ZH], "...");
-        put_said((enum refusal)why, DIALECT_ESB, out);
-        put_said((enum refusal)why, DIALECT_GATEWAY, out);
-        put_said((enum refusal)why, DIALECT_V1, out);
+        put_refusal_codes((enum refusal)why, DIALECT_ESB, out);
+        put_refusal_codes((enum refusal)why, DIALECT_GATEWAY, out);
+        put_refusal_codes((enum refusal)why, DIALECT_V1, out);
         buf_printf(out, " | %s |\n", code_page_refusal_advice(why));
     }
 }
