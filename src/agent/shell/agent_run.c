@@ -205,8 +205,8 @@ static int spawn_in(const struct agent_base *a, struct effect *effect, struct sp
     return result;
 }
 
-/* Whoever else kills the group by cgroup.kill leaves no other sign than that its next process is
- * killed, too. */
+/* If another program has written to cgroup.kill of the group, the kernel kills the next process of
+ * the group too; nothing else shows it. */
 static int spawn_grouped(const struct agent_base *a, struct effect *effect, struct spawner *s,
                          struct spawn_request *request, struct err *err)
 {
