@@ -478,7 +478,7 @@ def test_11_0_what_a_hosts_policy_forbids_is_refused_alone(home, strict, daemon,
     hosts = [{"ip": ip, "bk_cloud_id": 0} for ip in (strict.ip, "127.0.0.1")]
     results = home.result(home.operate({**request(name, START, daemon), "hosts": hosts}))
     assert {k: r["error_code"] for k, r in results.items()} == {key_of(name, strict.ip): 823, key_of(name): 0}, results
-    assert results[key_of(name, strict.ip)]["error_msg"].startswith("policy.users: root is none of those"), results
+    assert results[key_of(name, strict.ip)]["error_msg"].startswith("policy.users: root is not an allowed user"), results
     assert daemon.starts() == 1
 
 

@@ -932,7 +932,7 @@ def test_a_refusal_is_told_in_both_languages(run, stand_in, status, code, number
 
 
 def test_who_gives_no_credentials_is_told_how(run, stand_in):
-    stand_in.answers["GET", "/v1/processes"] = 401, error(401, "UNAUTHORIZED", "who are you?", 5)
+    stand_in.answers["GET", "/v1/processes"] = 401, error(401, "UNAUTHORIZED", "no credentials", 5)
     p = run("ps")
     assert p.code == 1 and "--secret-file" in p.err and "--socket" in p.err
 

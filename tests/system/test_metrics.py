@@ -214,7 +214,7 @@ def test_a_scraper_needs_its_right(world):
     assert status == 403 and "metrics" in text
     answer = world.admin("POST", "/v1/apps", {"code": "few", "permissions": {"rights": ["metrics"], "businesses": [2]}},
                          status=400)
-    assert "metrics goes without limits" in answer["error"]["message"]
+    assert "metrics cannot have limits" in answer["error"]["message"]
 
 
 def blocks(kind):

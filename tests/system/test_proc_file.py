@@ -16,7 +16,7 @@ START, STOP, HOST, UNHOST, RESTART = 0, 1, 3, 4, 7
 MEMBERS = ["procName", "setupPath", "pidPath", "contact", "startCmd", "stopCmd", "restartCmd", "reloadCmd", "killCmd",
            "versionCmd", "healthCmd", "type", "cpulmt", "memlmt", "user", "password", "userPwd", "valuekey",
            "startCheckBeginTime", "startCheckEndTime", "opTimeOut", "operateType", "timestamp"]
-EDITED = "because somebody has"
+EDITED = "because it was"
 
 
 @pytest.fixture(name="home")

@@ -289,7 +289,7 @@ static void operate(struct guest *g, const struct local_operate *m)
                                              .may_host = MAY_HOST_ALL };
 
     core_local_task(g->user, ++l->number, g->task);
-    LOG(a->log, LOG_INFO, "an operation by somebody on this host", log_str("user", g->user),
+    LOG(a->log, LOG_INFO, "an operation by a user of this host", log_str("user", g->user),
         log_int("op", m->op), log_str("namespace", m->meta.space), log_str("name", m->meta.name),
         log_str("task", g->task));
     timer_stop(a->loop, &g->timer); /* no time limit for the operation */
@@ -514,11 +514,12 @@ static void turn_away_stranger(const struct local *l, int fd, uid_t uid)
 /* The peer is unknown, for example a process in another user namespace. */
 static void turn_away_unknown(const struct local *l, int fd)
 {
-    LOG(l->agent->log, LOG_WARN, "local control refused: the kernel does not tell who it is");
+    LOG(l->agent->log, LOG_WARN,
+        "local control refused: the kernel does not report the caller's identity");
     turn_away(
         fd, ERR_DENIED,
-        MSG("the kernel does not tell who this is; a process in another user or pid namespace may "
-            "not control this agent"));
+        MSG("the kernel does not report the caller's identity; a process in another user or pid "
+            "namespace may not control this agent"));
 }
 
 static void local_on_accept(void *local, int fd, const struct address *peer)

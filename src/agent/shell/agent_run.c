@@ -665,7 +665,7 @@ static void drop_waiting(struct runs *r, uint64_t id)
         if (effect->run.id != id)
             continue;
         if (effect->waits)
-            err_set(&effect->failure, CODE_TIMEOUT, "user %s: nobody could say in time who that is",
+            err_set(&effect->failure, CODE_TIMEOUT, "the look-up of user %s timed out",
                     effect->identity.user);
         else
             err_set(&effect->failure, CODE_TIMEOUT,

@@ -193,7 +193,7 @@ static const char *waited_for(struct op *op)
 {
     switch ((enum proc_ready_kind)wish(op)->kind) {
     case READY_ALIVE: break;
-    case READY_NOTIFY: return MSG("it has not said READY=1 to $NOTIFY_SOCKET");
+    case READY_NOTIFY: return MSG("it has not sent READY=1 to $NOTIFY_SOCKET");
     case READY_PID_FILE:
         return arena_msg(&op->arena, "pid file %s does not name it",
                          op->command.spec.identity.pid_path);

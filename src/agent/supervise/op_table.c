@@ -76,7 +76,7 @@ static const struct op_cell table[PHASES][OP_EVENTS] = {
         [OP_READY]     = { ready_on_reported, TO(CHECK), "probes" },
         [OP_READY_TIME] = { ready_on_time, TO(CHECK), "checks the readiness" },
         [OP_CANCELLED] = TOO_LATE,
-        [OP_TIMER]     = { op_on_settle_timer, TO(CHECK), "probes for display, at the end of the time for good" },
+        [OP_TIMER]     = { op_on_settle_timer, TO(CHECK), "probes for display; when its time is over, probes for the outcome" },
     },
     [PHASE_CHECK] = {
         [OP_PROBED]    = { op_on_checked, TO(CLEAR) | TO(SETTLE) | TO(QUEUE) | TO(SYNC), "ends, or waits longer if the request allows it" },

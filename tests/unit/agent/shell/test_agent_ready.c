@@ -190,7 +190,7 @@ static void what_is_not_ready_in_time_is_told_and_left(void **state)
     spec.extra.ready.timeout_s = 1;
     item = whole_command(PROC_OP_START, "p", &spec);
     assert_ends_with(item, CODE_CHECK);
-    assert_non_null(strstr(whole_answers[item].text, "it has not said READY=1"));
+    assert_non_null(strstr(whole_answers[item].text, "it has not sent READY=1"));
     assert_true(whole_answers[item].pid > 1);
     item = whole_command(PROC_OP_QUERY, "p", &spec);
     assert_ends_with(item, CODE_OK);
