@@ -239,7 +239,7 @@ def test_operations_of_server_and_host_are_done_in_their_order(linked):
     assert linked.home.v1("GET", "/v1/status")["open_tasks"] == 0
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the user")
 def test_others_are_kept_out(alone):
     program = alone.folder / "holdfast"
     shutil.copy(bin_dir() / "holdfast", program)
