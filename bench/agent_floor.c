@@ -118,7 +118,7 @@ static void ask_for(struct floor *f, size_t i)
     pthread_mutex_unlock(&f->mutex);
 }
 
-/* The start command of a daemon has ended: its pid file says who it is.  One that has
+/* The start command of a daemon has ended: its pid file names the process.  One that has
  * ended too by now is started again. */
 static void follow(struct floor *f, size_t i)
 {

@@ -64,7 +64,7 @@ class Kills:
         self.turns.reverse()
 
     def sleep(self, seconds):
-        """As time.sleep(); meanwhile kills whoever's turn it is."""
+        """As time.sleep(); meanwhile kills the services whose turn has come."""
         end = time.monotonic() + seconds
         while self.turns and self.due <= end:
             time.sleep(max(0, self.due - time.monotonic()))
@@ -75,7 +75,7 @@ class Kills:
         time.sleep(max(0, end - time.monotonic()))
 
     def finish(self, progress):
-        """The rest of the kills; who is not back 20 s after the last one is lost."""
+        """The rest of the kills; a service that is not back 20 s after the last one is lost."""
         while self.turns:
             progress(f"default policy, all sides at the same time: {len(self.turns):,} kills to come")
             self.sleep(min(30, self.due - time.monotonic() + len(self.turns) * self.gap_s))

@@ -20,7 +20,7 @@ GIVE_UP_S = 150
 CALM_S = 0.2  # before crashes: what they follow is over then
 CRASH_PAUSE_S = 0.004  # between two crashes
 CRASH_APART_S = 0.01  # the same, where none is waited for
-CRASH_LOOK_S = 0.004  # who looks more often wakes up between a death and the next beginning, which he delays
+CRASH_LOOK_S = 0.004  # a shorter interval would wake up between an exit and the next start, and delay the start
 APP, IP = "bench", "127.0.0.1"
 MULTI = "/api/c/compapi/v2/gse/operate_proc_multi/"
 RESULT = "/api/c/compapi/v2/gse/get_proc_operate_result_v2/"
@@ -129,7 +129,7 @@ class Board:
         return samples
 
     def crash_apart(self, indexes):
-        """The same, but nobody waits for one to be back before the next is killed: for those that
+        """The same, but kills the next one without waiting until the last is back: for those that
         may take long."""
         killed = {}
         time.sleep(CALM_S)
@@ -242,7 +242,7 @@ class Home:
         token = self.folder / "token"
         token.touch(mode=0o600)
         token.write_text(self.admin("POST", "/v1/tokens", {"cloud_id": 0, "biz_id": 2})["token"] + "\n")
-        os.sync()  # a program that was just built is dirty memory of who runs it until it is on the disk
+        os.sync()  # until a program that was just built is on the disk, its pages count as dirty memory of the process
         self.agent = self.launch("holdfast-agent", "--data-dir", self.folder / "agent",
                                  "--servers", f"127.0.0.1:{self.link_port}", "--join-token-file", token,
                                  "--ip", IP, "--log-file", self.folder / "agent.log", *options)

@@ -169,7 +169,7 @@ static struct sockaddr_in address_of(uint32_t n, uint16_t port)
                                  .sin_addr = { htonl(INADDR_LOOPBACK + n) } };
 }
 
-/* Few at a time: who waits to be accepted too long tries again a second later. */
+/* Few at a time: a client that waits too long to be accepted tries again a second later. */
 static void run_client(struct side *s, uint16_t port, size_t n)
 {
     uint32_t first = 256 * (1 + (uint32_t)getpid() % 1000); /* whose ports no other has used */

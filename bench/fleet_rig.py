@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What bench/fleet measures with: a server, simulated agents linked to it, a client of the
-API, and somebody who asks it all the time.  All of it in one temporary folder."""
+API, and one that sends queries all the time.  All of it is in one temporary folder."""
 import http.client
 import json
 import pathlib
@@ -167,7 +167,7 @@ class Prober(threading.Thread):
 
 
 class Agents:
-    """A fleet of simulated ones.  Who they are stays in the folder, so that they join once."""
+    """A fleet of simulated ones.  Their keys stay in the folder, so that they join once."""
 
     def __init__(self, server, folder, n, procs, token=None):
         self.n, self.path = n, str(pathlib.Path(folder) / "control")

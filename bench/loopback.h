@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* loopback.h - what the programs that bench/http drives have in common: what is
- * answered, who stops them, and how many descriptors they may have. */
+/* loopback.h - what the programs that bench/http drives have in common: their
+ * answers, how they are stopped, and how many descriptors they may have. */
 #ifndef BENCH_LOOPBACK_H
 #define BENCH_LOOPBACK_H
 

@@ -13,7 +13,7 @@ _kill = os.kill
 
 
 def _kill_one(pid, number):
-    """A view says pid -1 of what does not run, and kill(-1) would end everybody."""
+    """A view says pid -1 of what does not run, and kill(-1) would end all processes."""
     assert pid > 1, f"kill({pid}, {number})"
     _kill(pid, number)
 

@@ -52,8 +52,8 @@ struct option_field {
     const char *field, *option;
 };
 
-/* The same shape, whose fields are called as the options that give them: errors name what was
- * typed. */
+/* A copy of the shape with the names of the options as names of its fields, so that errors name the
+ * option that was typed. */
 static struct shape named_by_options(const struct shape *s, const struct option_field *names,
                                      struct arena *a)
 {

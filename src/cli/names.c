@@ -54,7 +54,7 @@ static struct candidates candidates_of(struct cli *cli, const struct list *known
 }
 
 /* NULL: none is near. */
-static const char *nearest(struct cli *cli, const struct list *known, const char *word)
+static const char *suggest_known(struct cli *cli, const struct list *known, const char *word)
 {
     struct candidates c = candidates_of(cli, known);
     const char *found = suggest_find(word, c.words);
@@ -67,7 +67,7 @@ static const char *nearest(struct cli *cli, const struct list *known, const char
 }
 
 /* One page of processes is enough for a suggestion; without an answer there is none. */
-static const char *nearest_of_server(struct cli *cli, const char *space, const char *word)
+static const char *suggest_from_server(struct cli *cli, const char *space, const char *word)
 {
     const struct client_pair query[] = { { "namespace", space }, { "limit", "1000" }, { 0 } };
     struct process_page page;
@@ -76,7 +76,7 @@ static const char *nearest_of_server(struct cli *cli, const char *space, const c
     if (cli_get(cli, "/v1/processes", query, CLI_GET_MS, &process_page_shape, &cli->arena, &page,
                 &ignored))
         return NULL;
-    return nearest(cli, &page.processes, word);
+    return suggest_known(cli, &page.processes, word);
 }
 
 /* Leaves what the server has said about the command's own request. */
@@ -88,9 +88,9 @@ static const char *ask_server(struct cli *cli, const char *word)
 
     if (slash)
         near =
-            nearest_of_server(cli, arena_memdup(&cli->arena, word, (size_t)(slash - word)), word);
+            suggest_from_server(cli, arena_memdup(&cli->arena, word, (size_t)(slash - word)), word);
     if (!near)
-        near = nearest_of_server(cli, NULL, word);
+        near = suggest_from_server(cli, NULL, word);
     cli->refusal = refusal;
     cli->refused = refused;
     return near;
@@ -120,7 +120,7 @@ int names_unknown(struct cli *cli, const char *word, struct err *err)
         return set_unknown(cli, word, ask_server(cli, word), err);
     if (local_get_processes(cli, &all, &known, &ignored))
         known = (struct list){ 0 };
-    return set_unknown(cli, word, nearest(cli, &known, word), err);
+    return set_unknown(cli, word, suggest_known(cli, &known, word), err);
 }
 
 int names_explain(struct cli *cli, struct err *err)
@@ -213,7 +213,7 @@ static int select_group(struct cli *cli, const struct list *known, const char *s
     if (n)
         return 0;
     if (space)
-        return set_unknown(cli, word, nearest(cli, known, word), err);
+        return set_unknown(cli, word, suggest_known(cli, known, word), err);
     cli->refused_status = CLI_SOME_FAILED;
     return text_err(err, ERR_NOT_FOUND, cli->lang, TEXT_LOCAL_NO_PROCESSES, NULL);
 }
@@ -229,7 +229,7 @@ static int select_unknown(struct cli *cli, const struct list *known, const char 
     if (!is_full && *cli->args.spec)
         *word = arena_printf(&cli->arena, "default/%s", *word);
     else if (!is_full || !(may_be_gone || *cli->args.spec))
-        return set_unknown(cli, *word, nearest(cli, known, *word), err);
+        return set_unknown(cli, *word, suggest_known(cli, known, *word), err);
     select_name(cli, *word);
     return 0;
 }

@@ -153,7 +153,7 @@ static const char *on_one_line(struct block *b, const char *text)
     return line;
 }
 
-static void put_care(struct block *b)
+static void put_health(struct block *b)
 {
     const struct proc_view *v = &b->process->view;
     const struct {
@@ -414,7 +414,7 @@ static void run_why_put_process(struct cli *cli, const struct explanation *e, in
                         views_why(&cli->arena, cli->lang, p, now_s));
     put_state(&b);
     put_use(&b);
-    put_care(&b);
+    put_health(&b);
     put_exit(&b);
     put_limit(&b);
     put_tries(&b);

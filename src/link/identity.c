@@ -237,7 +237,7 @@ int identity_take(struct identity *id, const struct message_joined *joined, cons
 
     if (check_joined(id, joined, ca_pin, &p, err) || store_certs(id, &p, err)) {
         cert_pair_done(&p);
-        return err_wrap(err, "what the server gave us to be known by");
+        return err_wrap(err, "the identity that the server issued");
     }
     cert_pair_done(&id->certs);
     id->certs = p;

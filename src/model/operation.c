@@ -74,6 +74,11 @@ bool operation_has_kind(int64_t number, enum operation_kind kind)
     return o && o->kind == kind;
 }
 
+bool operation_is_bluekings(int64_t number)
+{
+    return number <= OPERATION_BLUEKING_MAX && operation_find(number);
+}
+
 bool operation_has_outcome(int64_t number, enum operation_outcome outcome)
 {
     const struct operation *o = operation_find(number);

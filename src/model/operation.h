@@ -55,6 +55,9 @@ struct control_command {
     const char *name; /* "start_cmd" */
 };
 
+/* BlueKing's operations have the numbers up to this one. */
+enum { OPERATION_BLUEKING_MAX = 9 };
+
 struct operation {
     int64_t number;   /* enum proc_op */
     const char *name; /* "start"; NULL: no operation has this number */
@@ -86,6 +89,7 @@ const char *operation_line(const struct control_command *c, const struct proc_co
 
 /* Of any number; false where there is no such operation. */
 bool operation_has_kind(int64_t number, enum operation_kind kind);
+bool operation_is_bluekings(int64_t number); /* known to BlueKing's calls */
 bool operation_has_outcome(int64_t number, enum operation_outcome outcome);
 bool operation_registers(int64_t number); /* begins hosting: its spec is stored */
 

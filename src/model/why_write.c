@@ -120,11 +120,11 @@ static const char *const phrases[][LANGS] = {
     [NEXT_OF] = { "; try {0} of {2} in {1}", "；{1}后第 {0} 次拉起（最多 {2} 次）" },
     [NEXT_OF_NOW] = { "; try {0} of {1} is due now", "；即将第 {0} 次拉起（最多 {1} 次）" },
     [USED_UP] = { "; all {0} tries are used up, given up in {1}", "；{0} 次拉起均已用完，{1}后放弃" },
-    [NO_RETRIES] = { "; start_retries is 0, so nobody starts it", "；start_retries 为 0，不会自动拉起" },
+    [NO_RETRIES] = { "; start_retries is 0, so it is not started", "；start_retries 为 0，不会自动拉起" },
     [WAITING] = { "; waiting to be started", "；等待拉起" },
     [WAITS_FOR] = { "; started when {0} is up", "；等待 {0} 启动后再拉起" },
     [FORBIDDEN] = { "; not started again while the host's policy forbids it", "；主机策略禁止，不会自动拉起" },
-    [NOT_HOSTED] = { "; not hosted, so nobody starts it", "；未托管，不会自动拉起" },
+    [NOT_HOSTED] = { "; not hosted, so it is not started", "；未托管，不会自动拉起" },
     [THIS_TRY] = { ", try {0}", "（第 {0} 次拉起）" },
     [THIS_OF] = { ", try {0} of {1}", "（第 {0} 次拉起，最多 {1} 次）" },
     [RUN_DOING] = { "being run", "正在执行" },
@@ -134,7 +134,7 @@ static const char *const phrases[][LANGS] = {
     [RUN_NEXT] = { "; next run in {0}", "；下次执行在 {0}后" },
     [RUN_NEXT_NOW] = { "; next run is due now", "；即将执行下一次" },
     [RUN_NO_SCHEDULE] = { "; it has no schedule, so it is run only when asked", "；没有执行计划，仅在请求时执行" },
-    [RUN_NOT_HOSTED] = { "; not hosted, so nobody runs it", "；未托管，不会自动执行" },
+    [RUN_NOT_HOSTED] = { "; not hosted, so it is not run", "；未托管，不会自动执行" },
     [UNHEALTHY] = { "; unhealthy for {0}", "；不健康已 {0}" },
     [UNHEALTHY_SAID] = { "; unhealthy for {0}: {1}", "；不健康已 {0}：{1}" },
     [DRIFT] = { "; configuration is not as it should be: {0}", "；配置文件与预期不符：{0}" },
@@ -357,7 +357,7 @@ static void say_restarts(struct sentence *s)
 }
 
 /* It runs, but something is wrong with it. */
-static void say_care(struct sentence *s)
+static void write_health(struct sentence *s)
 {
     const struct proc_cause *c = s->cause;
     const char *health = detail(s, s->view->health ? s->view->health : "");
@@ -390,7 +390,7 @@ static void say_running(struct sentence *s)
     if (c->has_old_spec)
         say(s, OLD_SPEC, NULL);
     say_restarts(s);
-    say_care(s);
+    write_health(s);
     say_failed(s);
 }
 

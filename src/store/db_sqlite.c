@@ -380,8 +380,8 @@ static int db_sqlite_find_file(struct sqlite_db *d, const char *wal, struct err 
         return 0;
     if (sys_stat(wal, &log) == 0 && log.st_size > 0)
         return err_set(err, ERR_SYSTEM,
-                       "%s: missing, but its log %s is there: put the file back, or remove the log "
-                       "to begin anew",
+                       "%s: missing, but its log %s exists: restore the file, or remove the log "
+                       "to start with an empty database",
                        d->path, wal);
     return db_sqlite_make_file(d, err);
 }

@@ -25,7 +25,7 @@ static void every_route_says_all_it_must(void **state)
         if ((r->methods & METHOD_POST) && !r->in)
             fail_msg("%s: what does it take?", r->path);
         if ((r->methods == METHOD_GET) && r->right == APP_OPERATE)
-            fail_msg("%s: who reads changes nothing", r->path);
+            fail_msg("%s: a read changes nothing", r->path);
         if ((r->served & SERVED_V1) &&
             (r->served != SERVED_V1 || (!r->out && r->gives != GIVES_TEXT)))
             fail_msg("%s: a row of /v1 stands alone and says what it gives", r->path);

@@ -69,7 +69,7 @@ static void check_limits(const struct shape *s, const struct field *f)
     case FIELD_FLOAT: must(f->min <= f->max, s, f, "its least is above its most"); return;
     case FIELD_BOOL:
     case FIELD_ENUM:
-    case FIELD_OBJ: must(!f->min && !f->max, s, f, "has limits that nobody looks at"); return;
+    case FIELD_OBJ: must(!f->min && !f->max, s, f, "has limits that are not checked"); return;
     }
 }
 

@@ -64,7 +64,7 @@ class Client:
             try:
                 self.accepted[word] = self.home.operate(body, name="operate_proc_multi")
             except (OSError, ValueError, http.client.HTTPException):
-                time.sleep(0.02)  # the server is dead; whether it took it nobody knows
+                time.sleep(0.02)  # the server is dead; it may or may not have taken the request
 
 
 @pytest.fixture

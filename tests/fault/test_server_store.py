@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The store has no room, is locked by another program, or is somebody else's already: callers
-are told, what can be read is read, nothing that was accepted is lost, and all goes on by itself."""
+"""The store has no room, is locked by another program, or belongs to another server: callers get
+an error, reads still work, nothing that was accepted is lost, and the server recovers by itself."""
 import base64
 import concurrent.futures
 import http.client

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_link.c - any bytes, taken for messages of the link or of somebody on the host
+/* fuzz_link.c - any bytes, taken for messages of the link or of a local client
  * (local.h): what is accepted is written as a frame, read and written again to the same bytes; what
  * is refused is refused in one line of text.  A first byte of 0 is followed by frames, any other is
  * the type of the one message whose body follows. */

@@ -59,7 +59,7 @@ struct world {
             fail_msg("never came true: %s", #condition);                                           \
     } while (0)
 
-/* Kills one process, dead or alive; never everybody, whatever a failed test hands us. */
+/* Kills one process, dead or alive; never all processes, even if a failed test passes -1. */
 static inline void world_kill(int64_t pid)
 {
     assert_true(pid > 1);

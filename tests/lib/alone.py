@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests in pid and mount namespaces of their own: whatever they start, mount or fork
-without end is gone when they are over, and no pid of theirs means anybody else.
+without end is gone when they are over, and no pid of theirs is that of another process.
 
     @pytest.mark.alone
     def test_it(holdfast, tmp_path): ...

@@ -69,7 +69,7 @@ ENVELOPE = {"code": int, "message": str, "result": bool, "request_id": str}
 
 
 class Client:
-    """What they share: whom to ask, about which process, and one request."""
+    """What they share: the server, the process, and one request."""
 
     def __init__(self, home, agent, daemon, space, name="proc-test"):
         self.home, self.agent, self.daemon, self.space, self.name = home, agent, daemon, space, name

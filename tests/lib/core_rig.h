@@ -44,7 +44,7 @@ struct rig_proc {
     struct core_ident more[4];
     size_t n_more;      /* others that fit */
     struct err failure; /* code not 0: its commands can not even begin */
-    bool is_unheard;    /* that its command has begun, nobody says */
+    bool is_unheard;    /* the start of its command is not reported */
     int64_t mark;       /* of the last one */
     uint64_t run;       /* its command that runs now; 0: none */
     int64_t run_pid;

@@ -3,7 +3,7 @@
 
 A member has a folder of its own with the victim in it and a slot (victim.c's --slot):
 a line for each beginning, and another word there if the one before still lived.  So
-nobody has to look at the right moment to see a double start."""
+a double start shows without looking at the right moment."""
 import os
 import pathlib
 import random
@@ -149,7 +149,7 @@ class Crowd:
 
 
 class Killer(threading.Thread):
-    """Kills members at random until it is ended, whoever looks after them."""
+    """Kills members at random until it is ended, whatever supervises them."""
 
     def __init__(self, crowd, seed, at_once, pause_s):
         super().__init__(daemon=True)

@@ -62,7 +62,7 @@ def is_free(port):
 
 
 def free_port(n=1):
-    """The first of n TCP ports of the loopback address that nobody uses now, below those
+    """The first of n TCP ports of the loopback address that are not in use now, below those
     that the kernel gives to clients: one of these may be taken before it is used."""
     while True:
         port = random.randrange(12000, 30000)

@@ -26,7 +26,7 @@ class Program:
     user = "root"
     broken = ""  # what it says of a configuration that is wrong
     busy = "ddress already in use"  # and of a port that is taken, where it says so at all
-    silent = ()  # forms in which it says that to nobody
+    silent = ()  # forms in which it does not print that
     start_secs = 1  # so long it takes to give up a port that is taken
     policy = POLICY
 
@@ -117,7 +117,7 @@ class Program:
             return False
 
     def occupy(self):
-        """Somebody else has its port."""
+        """Another process has its port."""
         return socket.create_server(("127.0.0.1", self.port))
 
     def listens(self):
@@ -125,7 +125,7 @@ class Program:
             return s.connect_ex(("127.0.0.1", self.port)) == 0
 
     def session(self):
-        """Somebody who uses it and stays when the main process goes: see Session.  None: no such thing."""
+        """A client that uses it and stays when the main process ends: see Session.  None: no such thing."""
 
     def exchange(self, data):
         """The first line of its answer."""

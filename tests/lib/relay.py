@@ -9,7 +9,7 @@ import threading
 class Relay:
     """Forwards to a port of the loopback address; `connections` counts those that came.
 
-    stall() forwards nothing any more, and nobody is told (a cable that is pulled out);
+    stall() forwards nothing any more without closing anything (as when a cable is pulled out);
     reset() breaks all connections with a reset; resume() ends a stall."""
 
     def __init__(self, to_port):

@@ -150,7 +150,7 @@ static void take(int letter, const char *arg)
     }
 }
 
-/* For the second process of a double fork: whoever waits for the first may go on. */
+/* For the second process of a double fork: the process that waits for the first may go on. */
 static void go_behind(void)
 {
     pid_t pid = fork();
@@ -220,7 +220,7 @@ static void tell_ready(void)
     close(fd);
 }
 
-/* Who holds the lock is alone; the kernel takes it back before anybody hears of the end. */
+/* The holder of the lock is alone; the kernel releases the lock before the end is reported. */
 static void take_slot(void)
 {
     struct flock lock = { .l_type = F_WRLCK };

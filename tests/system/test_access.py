@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who is let in: clients that sign, users with a token, an ESB in front; and who is not."""
+"""Authentication: clients that sign, users with a token, an ESB in front; and refusals."""
 import getpass
 import http.client
 import http.server
@@ -54,7 +54,7 @@ class LoginService:
                 try:
                     self.wfile.write(body)
                 except OSError:
-                    pass  # who asked has waited long enough
+                    pass  # the client has waited long enough
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
@@ -210,7 +210,7 @@ def test_users_by_a_login_service(holdfast, tmp_path, login):
     assert home.gateway("get_proc_operate_result_v2", NO_TASK)["code"] // 1000 != 1306
 
     query = {"meta": {"namespace": "gse", "name": "x"}, "op_type": 2, "agent_id_list": ["none"]}
-    home.operate(query)  # as "admin", which nobody has proven
+    home.operate(query)  # as "admin", which is not authenticated
     as_tom = {"bk_app_code": "kit", "bk_app_secret": who["secret"], "bk_token": "good", **query}
     assert home.call("POST", ESB.format("operate_proc_v2"), as_tom)[2]["result"]
     rows = home.admin("GET", "/v1/audit")["rows"]
@@ -218,14 +218,14 @@ def test_users_by_a_login_service(holdfast, tmp_path, login):
     assert proven == {("tests", "admin", False), ("kit", "tom", True)}
 
     login.go.clear()
-    assert is_in(as_kit(bk_token="good"))  # who is known does not need it
+    assert is_in(as_kit(bk_token="good"))  # a user that is in the cache does not need it
     waiting = http.client.HTTPConnection("127.0.0.1", home.port, timeout=60)
     waiting.request("POST", ESB.format("operate_proc_v2"), json.dumps({**as_tom, "bk_token": "late"}))
     wait_until(lambda: login.asked[-1][1] == "late", "the service is asked")
     home.server.signal(signal.SIGTERM)
     home.server.wait_log(text="stopping")  # the second signal, below, ends it with this one in work
     again(home, **settings, LOGIN_TIMEOUT_SECONDS="1")
-    assert as_kit(bk_token="slow")["code"] == 1306201  # nobody waits for longer than it may take
+    assert as_kit(bk_token="slow")["code"] == 1306201  # a call waits no longer than the timeout
     login.close()
     answer = as_kit(bk_token="lost")
     assert answer["code"] == 1306201 and "[BK_LOGIN]" in answer["message"]
@@ -240,7 +240,7 @@ def test_an_esb_in_front(holdfast, tmp_path):
     def back(headers):
         return home.call("GET", BACKEND, NO_TASK, headers)[2]
 
-    assert "cannot be empty" in back(named)["message"]  # anybody could say so
+    assert "cannot be empty" in back(named)["message"]  # any client can send that header
     again(home, TRUSTED_ESB_FROM="10.0.0.0/8,::1")
     assert "cannot be empty" in back(named)["message"]
     again(home, TRUSTED_ESB_FROM="10.0.0.0/8,127.0.0.0/8")

@@ -27,7 +27,7 @@ def data_folder(tmp_path):
 
 def make_token():
     """A join token of the right form: secret, CA, and 4 bytes against typing errors.
-    Nobody listens, so nobody minds."""
+    No server listens, so its content does not matter."""
     head, body = b"hf1.", bytes(21 + 32)
     check = hashlib.sha256(head + body).digest()[:4]
     return (head + base64.urlsafe_b64encode(body + check).rstrip(b"=")).decode()

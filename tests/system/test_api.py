@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The server's doors from the outside: who gets in, and what is kept from whom."""
+"""The server's ports and sockets from the outside: which clients get in, and what each may see."""
 import json
 import os
 import signal
@@ -27,7 +27,7 @@ def test_the_admin_socket_is_for_its_owner_alone_whatever_the_umask(holdfast, tm
     assert stat.S_ISSOCK(mode) and stat.S_IMODE(mode) & 0o077 == 0, oct(mode)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="gives a folder to somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives a folder to another user")
 def test_a_data_folder_of_somebody_else_is_refused(holdfast, tmp_path):
     data = tmp_path / "data"
     data.mkdir(mode=0o700)

@@ -156,7 +156,7 @@ def test_19_02_every_logical_result_is_http_200_with_the_whole_envelope(home, by
 
 
 def test_19_03_task_and_keys_are_there_before_the_id_is_told_in_the_callers_spelling(home, daemon, name):
-    """By agent id, by address as an id, and one that nobody knows: three keys in every poll."""
+    """By agent id, by address as an id, and one that does not exist: three keys in every poll."""
     ids = [home.agent.id, "0:127.0.0.1", "No-Such-Agent"]
     body = {**request(name, START, daemon), "agent_id_list": ids}
     task = home.operate(body, by="gateway")
@@ -251,7 +251,7 @@ def test_19_08_and_say_it_in_chinese_but_for_what_clients_look_for(home, daemon,
 
 @pytest.mark.parametrize("policy", ["monitor_policy", "alive_monitor_policy"])
 def test_19_09_both_names_of_the_policy_odd_spellings_and_nulls(home, daemon, name, policy):
-    subprocess.run(["./start.sh"], cwd=daemon.folder, check=True, timeout=60)  # so that nobody waits for its start
+    subprocess.run(["./start.sh"], cwd=daemon.folder, check=True, timeout=60)  # so that no operation waits for its start
     daemon.wait_pid()
     body = request(name + policy, HOST, daemon, policy=policy)
     body["meta"]["labels"] = {"bk_process_id": 4711, "proc_name": "x"}
@@ -478,7 +478,7 @@ def test_11_0_what_a_hosts_policy_forbids_is_refused_alone(home, strict, daemon,
     hosts = [{"ip": ip, "bk_cloud_id": 0} for ip in (strict.ip, "127.0.0.1")]
     results = home.result(home.operate({**request(name, START, daemon), "hosts": hosts}))
     assert {k: r["error_code"] for k, r in results.items()} == {key_of(name, strict.ip): 823, key_of(name): 0}, results
-    assert results[key_of(name, strict.ip)]["error_msg"].startswith("policy.users: root is none of those"), results
+    assert results[key_of(name, strict.ip)]["error_msg"].startswith("policy.users: root is not an allowed user"), results
     assert daemon.starts() == 1
 
 

@@ -138,7 +138,7 @@ def stand_in():
 
 @pytest.fixture
 def env(tmp_path):
-    """No settings of whoever runs the tests."""
+    """No settings of the user that runs the tests."""
     for name in ("HOLDFAST_SERVER", "HOLDFAST_SOCKET", "HOLDFAST_APP", "HOLDFAST_SECRET"):
         assert name not in os.environ, f"{name} would reach the program under test"
     return {"HOME": tmp_path, "XDG_CONFIG_HOME": "", "LC_ALL": "C", "TZ": "UTC"}
@@ -806,7 +806,7 @@ def test_audit_is_for_people_and_json_has_all(run, stand_in):
     assert json.loads(run("audit", "--json").out)["rows"][2]["what"] == AUDIT["what"]
 
 
-# --- Who asks ----------------------------------------------------------------
+# --- Credentials -------------------------------------------------------------
 
 def credentials(asked):
     kind, _, text = asked["headers"].get("Authorization", "").partition(" ")
@@ -932,7 +932,7 @@ def test_a_refusal_is_told_in_both_languages(run, stand_in, status, code, number
 
 
 def test_who_gives_no_credentials_is_told_how(run, stand_in):
-    stand_in.answers["GET", "/v1/processes"] = 401, error(401, "UNAUTHORIZED", "who are you?", 5)
+    stand_in.answers["GET", "/v1/processes"] = 401, error(401, "UNAUTHORIZED", "no credentials", 5)
     p = run("ps")
     assert p.code == 1 and "--secret-file" in p.err and "--socket" in p.err
 
@@ -1036,7 +1036,7 @@ def test_a_text_of_the_server_can_not_move_the_cursor(run, stand_in):
     stand_in.answers["GET", "/v1/processes"] = 400, error(400, "INVALID", "x\033]0;title\a")
     assert "\033" not in run("ps").err
     stand_in.answers["GET", "/v1/tasks/T1"] = 200, {**task(item()), "user": "eve\033[2J\nroot"}
-    out = run("task", "T1").out  # any app says whom it calls for
+    out = run("task", "T1").out  # an app names the user that it calls for
     assert "eve?[2J root" in out and "\033" not in out
 
 

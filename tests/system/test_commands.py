@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""./run and ./test as somebody at a terminal meets them.
+"""./run and ./test as a user at a terminal sees them.
 
 Most of it happens in a copy of the two scripts where building takes no time: what
 stands for ninja there copies the programs under test."""
@@ -50,7 +50,7 @@ class Terminal:
         while select.select([self.master], [], [], 0)[0]:
             try:
                 piece = os.read(self.master, 65536)
-            except OSError:  # nobody has the other side any more
+            except OSError:  # the other side is closed
                 piece = b""
             if not piece:
                 break
@@ -179,7 +179,7 @@ class Run:
         assert self.terminal.seen()[-2] == "ended"
         for port in (self.port, self.port + 1):
             with socket.socket() as s:
-                assert s.connect_ex(("127.0.0.1", port)) != 0, "nobody listens any more"
+                assert s.connect_ex(("127.0.0.1", port)) != 0, "the port is closed"
 
 
 def paste(run):
@@ -241,7 +241,7 @@ def test_what_run_prints_works_as_it_is_printed(project, terminal, data):
     anew.end()
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can change the user")
 def test_run_works_as_an_ordinary_user_and_says_what_he_can_not(project, terminal, data):
     subprocess.run(["chown", "-R", "nobody", project.root], check=True)
     run = Run(terminal, ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", project.root / "run"], data,
@@ -318,7 +318,7 @@ def test_control_c_ends_a_build_with_a_word(project, terminal, command, args):
     assert script.seen()[-2:] == [f"{command}: interrupted", ""]
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can change the user")
 @pytest.mark.parametrize("command, ours, theirs", [
     ("run", [], ""), ("run", [], "build"), ("run", ["build"], "build/log"), ("run", ["build"], "build/release"),
     ("test", [], ""), ("test", [], "build"), ("test", ["build"], "build/test")])

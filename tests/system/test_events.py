@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What happens on a host is told to the server, once, whoever was down meanwhile."""
+"""An event on a host reaches the server once, even if agent or server were down meanwhile."""
 import http.client
 import json
 import os
@@ -97,7 +97,7 @@ def test_a_server_that_can_not_write_gets_them_when_it_can(home, daemon):
     agent.wait_online()
     crash(daemon)
     home.server.wait_log(text="events can not be written to their file; they wait in the store")
-    wait_until(lambda: told(home, SUCCESS), "it is told to who asks")
+    wait_until(lambda: told(home, SUCCESS), "a query shows it")
     home.events_file.unlink()
     home.server.signal(signal.SIGHUP)
     wait_until(lambda: len(home.events(SUCCESS)) == 1, "it is in the file", 120)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who asks for much does not make others wait."""
+"""A client that sends much does not make others wait."""
 import pytest
 
 from fleet import Fleet

@@ -46,11 +46,11 @@ def wait_away(fleet):
     def is_away():
         data = fleet.home.poll(fleet.home.operate(fleet.request(QUERY), by="gateway"), by="gateway")
         return all(codes(fleet, data)[n] == OFFLINE for n in fleet.kinds["offline"])
-    wait_until(is_away, "those who are offline are known to be", 90)
+    wait_until(is_away, "the offline hosts are shown as offline", 90)
 
 
 def check_first_poll(fleet, task):
-    """Exactly one entry a target, and who is offline has ended."""
+    """Exactly one entry per target, and the items of offline hosts have ended."""
     first = codes(fleet, fleet.home.poll(task, by="gateway"))
     assert sorted(first) == list(range(fleet.agents))
     assert all(first[n] == OFFLINE for n in fleet.kinds["offline"]), [first[n] for n in fleet.kinds["offline"]]
@@ -58,7 +58,7 @@ def check_first_poll(fleet, task):
 
 
 def expected(fleet, number):
-    """The codes that it may end with.  Who loses its session again and again may be away for too long."""
+    """The codes that it may end with.  An agent that loses its session again and again may be offline for too long."""
     kinds = {kind for kind, numbers in fleet.kinds.items() if number in numbers}
     if "offline" in kinds:
         return {OFFLINE}
@@ -87,10 +87,10 @@ def test_those_who_hang_lie_or_are_away_harm_nobody_else(holdfast, tmp_path):
     fleet.wait(lambda r: r["lies"] >= 15 and r["deaths"] >= 3, "the liars and the flapping have had their say")
     task = home.operate(fleet.request(RESTART), by="gateway")
     found = wait_others(fleet, task, but=fleet.kinds["offline"])
-    # A liar says of its neighbours in the list that they are done; nobody believes it.
+    # A liar reports results for its neighbours in the list; the server ignores them.
     silent = hung(fleet) | set(fleet.kinds["offline"])
     assert all(found[n] in (WAITING, OFFLINE, DEADLINE) for n in silent), found
-    liars = {fleet.id(n) for n in fleet.kinds["lying"]}  # who may say what they like of their own hosts
+    liars = {fleet.id(n) for n in fleet.kinds["lying"]}  # they may report anything about their own hosts
     names = {(r["process"]["namespace"], r["process"]["name"]) for r in home.processes() if r["agent_id"] not in liars}
     assert names == {("sim", f"proc-{i:02}") for i in range(3)}, "a lie is believed"
     fleet.wait(lambda r: r["unstored"] == 0, "every result is stored")
@@ -109,7 +109,7 @@ def test_the_same_seed_is_the_same_fleet_and_joins_once(holdfast, tmp_path):
     again = fleet.wait_reached()
     assert fleet.kinds == kinds and len(kinds["offline"]) == 3
     assert again["joined"] == 0 and again["sessions"] == 9
-    assert again["snapshots"] == 0, "nothing has changed, so nobody is asked for its processes"
+    assert again["snapshots"] == 0, "nothing has changed, so no agent is asked for its processes"
     died = fleet.ask(f"die {kinds['failing'][0]} 1 -1")
     assert died["done"] == 1
     wait_until(lambda: [r["agent_id"] for r in home.processes(name="proc-01", status=2)]

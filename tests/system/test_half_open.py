@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""TLS handshakes that do not go on keep nobody else from theirs."""
+"""TLS handshakes that stall do not block others."""
 import os
 import pathlib
 import resource

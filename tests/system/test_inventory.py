@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What people say of hosts, and who said it: by the command line, in both languages."""
+"""What people record about hosts, and the audit of it: by the command line, in both languages."""
 import json
 
 import pytest
@@ -135,6 +135,6 @@ def test_who_changed_what_is_in_the_audit_log(home, cli):
     assert cli("audit", "--by", home.code, "--lines", "1", json_out=True)["rows"][0]["code"] != 0
 
     home.admin("PUT", "/v1/businesses", {"id": 9, "name": "last"})
-    home.kill()  # who has an answer is in the log, whatever comes then
+    home.kill()  # a request that was answered is in the audit log, whatever happens later
     home.start()
     assert cli("audit", "--lines", "1", json_out=True)["rows"][0]["what"] == {"id": 9, "name": "last"}

@@ -78,7 +78,7 @@ def test_a_process_by_job_from_start_to_end(job, member):
     instance = result["content"]["process"][0]["instance"][0]
     assert (instance["pid"], instance["processName"], instance["isAuto"]) == (pid, member.proc_name, True)
 
-    # Let go of, by its name alone, it runs on; hosted again it belongs to somebody else.
+    # Un-hosted by its name alone, it keeps running; hosted again it belongs to another user.
     key, result = job.do("manage_proc", UNHOST, {"proc_name": member.proc_name})
     assert key == f"/{member.proc_name}:0:{job.agent.ip}" and result["error_code"] == 0, result
     assert job.rows() == [] and is_alive(pid)

@@ -13,7 +13,7 @@ from installation import Installation
 
 FAST = {"start_check_secs": 1, "stop_check_secs": 1, "start_interval": 1, "start_retries": 20}
 QUICK = {"HOLDFAST_AGENT_LIMITS_INTERVAL_SECONDS": "1", "HOLDFAST_AGENT_LIMITS_GRACE_SECONDS": "0"}
-OTHER_USER = "games"  # of Debian's own, and nobody else's here
+OTHER_USER = "games"  # exists in Debian, and has no other processes here
 EXCEED, BACK = "process_resource_limit_exceed", "process_restart_success"
 LIMIT = 2  # percent, which a burner gets on any machine, however busy
 MEM_BYTES = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

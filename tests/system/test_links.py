@@ -35,7 +35,7 @@ def handshakes(home):
 def test_a_dead_peer_is_found_on_both_sides(home, relay):
     agent = add_behind(home, relay)
 
-    relay.stall()  # nobody is told; four pings are 4 s here, and 20 s by default
+    relay.stall()  # neither side notices; four pings are 4 s here, and 20 s by default
     home.server.wait_log(text="an agent is silent and taken for gone", agent=agent.id)
     agent.program.wait_until(lambda: [r for r in agent.program.logs(text=DOWN) if "silent for 3000 ms" in r["error"]],
                              "the agent has given the server up")

@@ -248,7 +248,7 @@ def test_operations_of_server_and_host_are_done_in_their_order(linked):
     assert linked.home.v1("GET", "/v1/status")["open_tasks"] == 0
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the user")
 def test_others_are_kept_out(alone):
     program = alone.folder / "holdfast"
     shutil.copy(bin_dir() / "holdfast", program)
@@ -332,12 +332,12 @@ def test_a_wait_has_an_end_and_the_operation_goes_on(alone):
     late = alone.cli("start", "ns/web", "--spec", spec, "--timeout", "1", code=1)
     assert late.out.startswith("start ns/web: 1 of 1 have not ended after 1s; they continue")
     waits = alone.holdfast.start("holdfast", "--local", "kill", "ns/web", "--spec", spec, env=alone.env)
-    wait_until(lambda: alone.program.logs(text="an operation by somebody on this host", op=9), "it waits behind the start")
+    wait_until(lambda: alone.program.logs(text="an operation by a user of this host", op=9), "it waits behind the start")
     waits.signal(signal.SIGINT)
     assert waits.wait() == 128 + signal.SIGINT
     assert "stopped waiting" in waits.out
     lost = alone.holdfast.start("holdfast", "--local", "query", "ns/web", "--spec", spec, env=alone.env)
-    wait_until(lambda: alone.program.logs(text="an operation by somebody on this host", op=2), "it waits, too")
+    wait_until(lambda: alone.program.logs(text="an operation by a user of this host", op=2), "it waits, too")
     alone.program.kill()
     assert lost.wait() == 3
     assert "closed the connection before it answered" in lost.err
@@ -393,7 +393,7 @@ def test_who_the_kernel_does_not_name_is_refused(holdfast, tmp_path):
         for args in (["--local", "status"], ["--local", "ps"], ["app", "create", "x", "--socket", data / "admin.sock"],
                      ["host", "list", "--socket", data / "admin.sock"]):
             p = holdfast.run("holdfast", *args, env=host.env)
-            assert p.process.returncode not in (0, None) and "the kernel does not tell who this is" in p.err, \
+            assert p.process.returncode not in (0, None) and "the kernel does not report the caller's identity" in p.err, \
                 (args, p.out, p.err)
     finally:
         for p in running:

@@ -298,7 +298,7 @@ def test_of_a_flood_the_newest_part_is_kept_with_a_line_for_the_rest(holdfast, t
 def test_escape_sequences_do_nothing_to_a_terminal(house):
     house.start("web", f"printf 'a\\033]0;owned\\007b\\t\\302\\2332Jc\\r\\n\\377d'; {RUN}")
     raw = house.cli("logs", "ns/web").out_path.read_bytes().decode()
-    assert raw == "a\x1b]0;owned\x07b\t\u009b2Jc\r\n\ufffdd"  # as it is, for who takes it apart
+    assert raw == "a\x1b]0;owned\x07b\t\u009b2Jc\r\n\ufffdd"  # unchanged, for programs that parse it
     master, slave = pty.openpty()
     pid = os.fork()
     if pid == 0:
@@ -353,7 +353,7 @@ def test_output_is_not_passed_on_when_the_user_changes(house, open_folder):
     old = path.with_name(path.name + ".1")
     assert old.owner() == "root" and old.stat().st_mode & 0o777 == 0o600
     assert house.logs("web", "--lines", "1") == "of nobody\n"
-    assert house.logs("web").startswith("secret of root\nof nobody\n")  # for whoever may read all of it
+    assert house.logs("web").startswith("secret of root\nof nobody\n")  # for a user that may read all of it
 
 
 def test_last_words_are_part_of_why(house):

@@ -204,7 +204,7 @@ def test_agents_are_counted_as_they_come_and_go(world):
     with socket.create_connection(("127.0.0.1", world.link_port), 10) as stranger:
         stranger.sendall(b"GET / HTTP/1.0\r\n\r\n")
         wait_until(lambda: world.scrape().sum("holdfast_link_refused_total", reason="handshake") >= 1,
-                   "who does not speak TLS is counted")
+                   "a client without TLS is counted")
 
 
 def test_a_scraper_needs_its_right(world):
@@ -214,7 +214,7 @@ def test_a_scraper_needs_its_right(world):
     assert status == 403 and "metrics" in text
     answer = world.admin("POST", "/v1/apps", {"code": "few", "permissions": {"rights": ["metrics"], "businesses": [2]}},
                          status=400)
-    assert "metrics goes without limits" in answer["error"]["message"]
+    assert "metrics cannot have limits" in answer["error"]["message"]
 
 
 def blocks(kind):

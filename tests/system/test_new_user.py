@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What somebody who is new here runs into first, from the command line to a process and back."""
+"""What a new user runs into first, from the command line to a process and back."""
 import json
 import os
 import re

@@ -169,7 +169,7 @@ def test_an_agent_that_is_killed_loses_and_doubles_nothing(home, daemon):
         assert next(iter(home.result(task).values()))["error_code"] == 0
     pids = [d.wait_pid() for d in daemons]
     agent.kill()
-    os.kill(pids[0], signal.SIGKILL)  # dies while nobody looks
+    os.kill(pids[0], signal.SIGKILL)  # dies while no agent runs
     wait_until(lambda: not is_alive(pids[0]), "it is gone")
     agent.start()
     agent.wait_online()

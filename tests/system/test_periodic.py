@@ -88,7 +88,7 @@ def test_it_runs_by_its_cycle_and_its_runs_are_told(world):
     wait_until(lambda: world.home.events("process_run_failed"), "the event is there", timeout=60)
     assert not world.home.events("process_restart_failed")
     assert world.wait_cli("last run failed ", "why", "gse/proc-test").code == 1
-    # nobody runs it any more
+    # it is not run any more
     world.do(4)
     wait_until(lambda: world.cause().get("next_run_s", 0) == 0, "no run is planned")
 

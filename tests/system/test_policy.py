@@ -63,7 +63,7 @@ def test_a_new_one_counts_for_the_next_operation_and_for_what_is_hosted(home, tm
     assert do(home, m, 0)[0] == 0
     agent.write(policy={"users": ["nobody"]})
     agent.reload()
-    assert do(home, m, 7) == (DENIED, "policy.users: root is none of those that are allowed (user)")
+    assert do(home, m, 7) == (DENIED, "policy.users: root is not an allowed user (user)")
     assert m.pids() == m.begun()  # it is let alone
     m.kill()
     event = wait_until(lambda: home.events("process_restart_failed"), "that is told of")[0]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The list of hosted processes in GSE's format: there for those who read it, and heeded when
-somebody has edited it."""
+"""The list of hosted processes in GSE's format: tools can read it, and the agent applies an
+edit of it."""
 import json
 import os
 import signal
@@ -16,7 +16,7 @@ START, STOP, HOST, UNHOST, RESTART = 0, 1, 3, 4, 7
 MEMBERS = ["procName", "setupPath", "pidPath", "contact", "startCmd", "stopCmd", "restartCmd", "reloadCmd", "killCmd",
            "versionCmd", "healthCmd", "type", "cpulmt", "memlmt", "user", "password", "userPwd", "valuekey",
            "startCheckBeginTime", "startCheckEndTime", "opTimeOut", "operateType", "timestamp"]
-EDITED = "because somebody has"
+EDITED = "because it was"
 
 
 @pytest.fixture(name="home")
@@ -87,7 +87,7 @@ def test_a_record_is_there_if_and_only_if_it_is_hosted(home, member):
     wait_until(lambda: listed.path.exists() and listed.rows() == [], "an empty list is there")
     assert oct(listed.path.stat().st_mode & 0o777) == "0o600"
     m.control = {"stop_cmd": "kill $(cat pid) \"it's\" 中文", "kill_cmd": ""}
-    listed.do(m, START, op_timeout=17)  # no waiting from here on: who has been told finds it
+    listed.do(m, START, op_timeout=17)  # no waiting from here on: after the answer the record is there
     row = listed.rows()[0]
     assert list(row) == MEMBERS
     assert row.pop("timestamp") > 1600000000

@@ -48,7 +48,7 @@ def test_one_that_never_says_so_fails_and_is_left(make):
     world = make("daemon")
     result = world.start({"when": "notify", "timeout": 1})
     assert result["error_code"] == 836, result
-    assert "it has not said READY=1 to $NOTIFY_SOCKET within 1 s" in result["error_msg"]
+    assert "it has not sent READY=1 to $NOTIFY_SOCKET within 1 s" in result["error_msg"]
     assert world.daemon.pids() == [world.daemon.named_pid()]
 
 

@@ -110,7 +110,7 @@ def kill(process):
 
 
 def left_of(host, before):
-    """Those who were there before and still are."""
+    """Those that were there before and still are."""
     return [r for r in host.running() if r in before]
 
 
@@ -245,7 +245,7 @@ def adopted(host, program):
 
 
 def upgrade(host, program):
-    """Of the agent: nobody notices."""
+    """Of the agent: the program does not notice."""
     main = start(host, program)
     session = program.session()
     before = session.processes if session else {r for r in host.running() if program.is_worker(r, main.pid)}

@@ -137,7 +137,7 @@ def test_the_documents_of_gse_register_and_start_their_process(holdfast, tmp_pat
 
 
 def check_nginx(docs, task, system):
-    """Hosted as the document says; of one that runs once nobody looks for a process."""
+    """Hosted as the document says; for one that runs once the agent looks for no process."""
     result = job_result(docs, task, "key_test:0:10.0.0.1", system)
     assert result["error_code"] == 0 and result["content"]["value"][0]["isAuto"] is True, result
     expected = dict(zip(MEMBERS, (

@@ -57,4 +57,4 @@ def test_an_agent_tells_of_its_host_and_is_missed_when_it_is_gone(home, daemon):
 
     agent.kill()
     agent.program.wait_until(lambda: not home.processes(name="p")[0]["online"], "it is missed", 60)
-    assert running() == 0 and daemon.pids() == [pid]  # it does run; nobody can say so
+    assert running() == 0 and daemon.pids() == [pid]  # it runs, but its agent is offline

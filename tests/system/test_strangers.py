@@ -120,7 +120,7 @@ def test_many_small_bodies_of_one_address_are_no_way_around_it(home, attack):
 
 
 def test_an_app_that_was_never_seen_is_looked_up_before_its_body_is_judged(home, attack):
-    """Its body is larger than what strangers may send, and nobody has used the app before."""
+    """Its body is larger than what strangers may send, and the app was never used before."""
     attack.many(["127.0.0.2"], 8, 8 * MIB - 1)
     attack.wait_held(60 * MIB)
     app = home.admin("POST", "/v1/apps", {"code": "fresh"})

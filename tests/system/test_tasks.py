@@ -58,7 +58,7 @@ class Stream:
             try:
                 self.accepted[number] = self.home.operate(self.request(number))
             except (OSError, ValueError, http.client.HTTPException):
-                time.sleep(0.05)  # the server is dead; whether it took it nobody knows
+                time.sleep(0.05)  # the server is dead; it may or may not have taken the request
 
     def effects(self):
         path = self.daemon.folder / "effects"
@@ -216,7 +216,7 @@ def test_a_clone_is_refused_and_told_of(home, daemon):
     wait_until(lambda: "is a clone of it" in clone.program.err, "the clone is told")
     assert [r["ip"] for r in home.hosts().values()] == ["127.0.0.1"] and home.online("127.0.0.1")
     assert home.do(daemon.request(agent.ip, 2))["error_code"] == 0
-    agent.program.stop()  # now the other one is who it says it is
+    agent.program.stop()  # now the other one has the identity alone
 
 
 @pytest.mark.quick

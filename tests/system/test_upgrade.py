@@ -194,15 +194,15 @@ def test_what_ends_between_the_two_programs_is_not_lost(home, tmp_path):
     for m in crowd.members[:4]:
         m.kill()
     works.go()
-    wait_until(lambda: all(zombie(p) for p in dead), "they have ended and nobody knows", 30)
-    agent.program.signal(signal.SIGHUP)  # waits, too: nobody catches it yet
+    wait_until(lambda: all(zombie(p) for p in dead), "they have ended and are not reaped", 30)
+    agent.program.signal(signal.SIGHUP)  # waits, too: there is no handler yet
     go.touch()
     works.check()
     crowd.wait_back()
     assert crowd.wrong() == []
     agent.program.wait_log(text="the configuration was read again, the log file opened again")
     ends = [row for row in agent.program.logs(signal=9) if row["pid"] in dead]
-    assert len(ends) == 4, "how they ended is known, though nobody waited for them then"
+    assert len(ends) == 4, "how they ended is known, though no process waited for them then"
     assert not any(os.path.exists(f"/proc/{p}") for p in dead if not is_alive(p))
 
 

@@ -210,7 +210,7 @@ def test_what_is_known_of_a_host_that_is_away_outlives_the_server(world):
     world.home.start()
     p = world.why()
     told = facts(p.out)
-    assert p.code == 1  # nobody knows
+    assert p.code == 1  # its state is unknown
     assert told["why"].startswith("nothing heard of the agent for ")
     assert f" as pid {pid}; restarted once, after signal 9 (SIGKILL)" in told["why"]
     assert world.process()["cause"] == before

@@ -21,7 +21,7 @@ from installation import Installation, is_alive
 
 START, STOP, QUERY, HOST, RESTART, KILL = 0, 1, 2, 3, 7, 9
 FLOOD = 300 << 20  # many times what is kept of one
-OTHER_USER = "games"  # of Debian's own, and nobody else's here
+OTHER_USER = "games"  # exists in Debian, and has no other processes here
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root starts processes of others")
 

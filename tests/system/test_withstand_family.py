@@ -241,7 +241,7 @@ def other_cgroup():
 
 
 def test_a_process_that_leaves_its_cgroup_is_ended_all_the_same(host):
-    """Its main process, that is: where there are cgroups, these alone tell who else is left."""
+    """Its main process, that is: where there are cgroups, these alone tell which others are left."""
     elsewhere = other_cgroup()
     if not elsewhere:
         pytest.skip("no cgroup can be made here")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A user who makes a path, a child or the close of a descriptor hang stops nobody else's processes, and not the
+"""A user that makes a path, a child or the close of a descriptor hang stops neither the processes of others nor the
 agent: leases, a file system that does not answer, SIGSTOP before exec, sockets that linger."""
 import contextlib
 import ctypes
@@ -104,7 +104,7 @@ signal.pause()
 
 @contextlib.contextmanager
 def lease(path):
-    """A write lease of the user on a file of his: whoever opens it waits for 45 s."""
+    """A write lease of the user on his file: an open of it waits for 45 s."""
     p = as_user(LEASE, path)
     try:
         yield
@@ -132,7 +132,7 @@ def umount(path, flags):
 
 @contextlib.contextmanager
 def dead_folder(path):
-    """A FUSE file system that nobody serves, as one whose daemon is stopped."""
+    """A FUSE file system that no process serves, as one whose daemon is stopped."""
     fd = mount_fuse(path)
     try:
         yield path
@@ -169,7 +169,7 @@ def silent_folder(path):
     try:
         yield path, taken
     finally:
-        umount(path, MNT_FORCE)  # whoever waits gets an error
+        umount(path, MNT_FORCE)  # the calls that wait get an error
         umount(path, MNT_DETACH)
         server.join()
         os.close(fd)
@@ -545,8 +545,8 @@ while True:
 
 @contextlib.contextmanager
 def lingering_sockets(agent):
-    """The user sends TCP sockets to the agent's socket for readiness, without end.  Whoever closes the last reference
-    to one of them waits for 600 s."""
+    """The user sends TCP sockets to the agent's socket for readiness, without end.  The thread that closes the last
+    reference to one of them waits for 600 s."""
     p = as_user(LINGER, notify_name(agent))
     try:
         yield
@@ -604,7 +604,7 @@ memory = os.open("/proc/self/mem", os.O_RDONLY)
 def lock_for_write():
     os.read(0, 1)
     libc.mmap(None, 4096, mmap.PROT_READ, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
-threading.Thread(target=lock_for_write).start()  # who wants mmap_lock after this one waits for it
+threading.Thread(target=lock_for_write).start()  # threads that want mmap_lock after this one wait for it
 print("ready", flush=True)
 os.pread(memory, 16, address)  # has mmap_lock while it waits for the file
 """
@@ -618,7 +618,7 @@ def has_thread_that_no_signal_wakes(pid):
 
 
 def say_ready(agent, pid):
-    """As if the process said so: root may say for whom it speaks."""
+    """As if the process sent it: root may set the pid of the sender."""
     user = pwd.getpwnam(USER)
     word = [(socket.SOL_SOCKET, socket.SCM_CREDENTIALS, struct.pack("iII", pid, user.pw_uid, user.pw_gid))]
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:

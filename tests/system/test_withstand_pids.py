@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Pids that mean somebody else, and paths that lead somewhere else: nobody is taken for
-a process of ours who is not, nobody is signalled, and nothing is written through a link
-of the managed user's."""
+"""Pids of other processes, and paths that lead elsewhere: no foreign process is taken for
+one of ours, none is signalled, and nothing is written through a link of the managed
+user's."""
 import contextlib
 import ctypes
 import json
@@ -69,7 +69,7 @@ class Strangers:
         return self.processes[-1].pid
 
     def add_as(self, pid, name):
-        """The same, with this very pid; nobody else must fork now."""
+        """The same, with this very pid; no other process may fork now."""
         for _ in range(200):
             pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(pid - 1), encoding="ascii")
             if self.add(name) == pid:
@@ -270,7 +270,7 @@ def test_a_daemon_that_writes_nonsense_is_answered_with_what_was_found(holdfast,
 # --- Pid files that others can write to -----------------------------------
 
 def attack(*commands):
-    """What a user does who has no rights but those of everybody."""
+    """Actions of a user without special rights."""
     subprocess.run(["/bin/sh", "-ec", "\n".join(commands)], user=THIRD, group=THIRD, extra_groups=[], check=True)
 
 
@@ -285,7 +285,7 @@ ATTACKS = {  # folders and files before the attack, and the attack; "run/pid" is
 
 
 def member_with_pid_file(folder, user):
-    """Its pid file names nobody."""
+    """Its pid file names no process."""
     m = Member(folder, user=user)
     (m.folder / "run").mkdir()
     m.pid_path = m.folder / "run/pid"
@@ -364,7 +364,7 @@ def test_a_process_we_started_stays_known_whatever_becomes_of_its_pid_file(holdf
     home = Installation(holdfast, open_folder)
     agent = home.add_agent()
     m, target = Member(open_folder / "m", KINDS["daemon"]), strangers.add()
-    m.start = f"umask 0; {m.start}"  # it leaves a file that everybody can write to
+    m.start = f"umask 0; {m.start}"  # it leaves a file that all users can write to
     do(home, m, START)
     pid = m.wait_pid()
     m.pid_file.chmod(0o666)
@@ -479,6 +479,6 @@ def test_a_log_path_that_is_a_link_is_not_written_to(holdfast, open_folder):
     m.wait_pid()
     output = [f for f in (agent.folder / "output").rglob("*") if f.is_file()]
     assert output and all(f.parent.stat().st_uid == 0 and not f.parent.stat().st_mode & 0o022 for f in output)
-    wait_until(lambda: sum(f.stat().st_size for f in output) >= 100000, "its output is where nobody else can meddle")
+    wait_until(lambda: sum(f.stat().st_size for f in output) >= 100000, "its output is where no other user can write")
     do(home, m, STOP)
     assert looks(roots) == before

@@ -47,7 +47,7 @@ struct cgroup_way {
     int born;               /* folder to create the child in; -1: none */
     int join[CGROUP_JOINS]; /* files that the child itself writes "0" to */
     int n_join;
-    bool may_be_dead; /* spawn() may fail because someone else has killed the group */
+    bool may_be_dead; /* spawn() may fail because another program has killed the group */
 };
 
 bool cgroup_is_wanted(const struct cgroups *c, const struct proc_caps *caps);

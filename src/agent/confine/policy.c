@@ -302,10 +302,8 @@ static int check_user(const struct policy *p, const char *user, struct err *err)
     if (!p->users.n || has_word(&p->users, user))
         return 0;
     if (!*user)
-        return err_set(err, CODE_DENIED,
-                       "policy.users: nobody is none of those that are allowed (user)");
-    return err_set(err, CODE_DENIED, "policy.users: %s is none of those that are allowed (user)",
-                   user);
+        return err_set(err, CODE_DENIED, "policy.users: without a user it is not allowed (user)");
+    return err_set(err, CODE_DENIED, "policy.users: %s is not an allowed user (user)", user);
 }
 
 int policy_allow_user(const struct policy *p, const struct proc_spec *spec, struct err *err)

@@ -633,8 +633,8 @@ static void await_victims(const struct victims *v)
     }
 }
 
-/* Whoever is found after all were stopped has been forked before; a member with a pending SIGKILL
- * does not fork. */
+/* A member that is found after all others were stopped was forked before that; a member with a
+ * pending SIGKILL does not fork. */
 static int kill_in_rounds(struct look *l, struct victims *v, struct err *err)
 {
     const struct family_want *w = l->w;
@@ -653,7 +653,7 @@ static int kill_in_rounds(struct look *l, struct victims *v, struct err *err)
     return 0;
 }
 
-/* cgroup.kill ends everyone at once, but only if everyone is to be ended. */
+/* cgroup.kill ends all processes of the group at once, so all of them must belong to the family. */
 static bool is_all_of_group(struct look *l)
 {
     if (!l->w->cgroup || !l->w->cgroup->kill || !l->n_group || l->is_over)

@@ -54,8 +54,9 @@ struct family_want {
     /* What is remembered of the main process; 0: unknown. */
     int64_t session, group;
     /* When it ended, in the unit of procfs_stat.start_ticks; INT64_MAX: it lives; 0: unknown. The
-     * number of a session or group may be used again afterwards, so it ties nobody who began later;
-     * where the time is unknown, only a process with the name of the main process. */
+     * number of a session or group may be used again afterwards, so a process that began later does
+     * not belong to the family by it. Where the time is unknown, only a process with the name of
+     * the main process does. */
     int64_t ended_ticks;
     uint64_t program;       /* family_program() */
     const char *kin;        /* what descended from it: family.kin; "" or NULL: nothing */

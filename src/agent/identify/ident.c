@@ -87,9 +87,10 @@ static int read_behind(int64_t pid, int pidfd, struct procfs_stat *ret, struct e
         return -1;
     if (ended)
         return err_set(err, ERR_NOT_FOUND,
-                       ret->state == 'Z' ? "process %lld has ended and its parent has not taken "
-                                           "note (a zombie)"
-                                         : "process %lld has ended",
+                       ret->state == 'Z'
+                           ? "process %lld has ended and its parent has not reaped it (a "
+                             "zombie)"
+                           : "process %lld has ended",
                        (long long)pid);
     return 0;
 }

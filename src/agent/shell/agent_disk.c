@@ -89,7 +89,7 @@ static void put_live(void *disk, struct journal_writer *w)
     journal_put(w, RECORD_BOOT, a->boot_id, strlen(a->boot_id));
     d->writer = w;
     core_compact(a->core);
-    proc_book(d->proc);
+    proc_journal(d->proc);
     d->writer = NULL;
 }
 

@@ -9,7 +9,7 @@
 
 struct agent_base;
 
-/* The texts of the last message, and since when the agent runs; {0} but for `started_s`. */
+/* When the agent started, and the texts of the last message. Begins as {0} with `started_s` set. */
 struct agent_hello {
     int64_t started_s; /* seconds since 1970 */
     struct arena texts;

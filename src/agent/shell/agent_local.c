@@ -339,7 +339,7 @@ static void begin_command(struct guest *g, unsigned type, struct message_command
     core_local_task(g->user, ++l->number, g->task);
     m->task = g->task;
     m->item = 1;
-    LOG(a->log, LOG_INFO, "an operation by somebody on this host", log_str("user", g->user),
+    LOG(a->log, LOG_INFO, "an operation by a user of this host", log_str("user", g->user),
         log_int("op", m->op), log_int("forgets", m->forgets), log_str("namespace", m->meta.space),
         log_str("name", m->meta.name), log_str("task", g->task));
     timer_stop(a->loop, &g->timer); /* no time limit for the operation */
@@ -595,11 +595,12 @@ static void turn_away_stranger(const struct local *l, int fd, uid_t uid)
 /* The peer is unknown, for example a process in another user namespace. */
 static void turn_away_unknown(const struct local *l, int fd)
 {
-    LOG(l->agent->log, LOG_WARN, "local control refused: the kernel does not tell who it is");
+    LOG(l->agent->log, LOG_WARN,
+        "local control refused: the kernel does not report the caller's identity");
     turn_away(
         fd, ERR_DENIED,
-        MSG("the kernel does not tell who this is; a process in another user or pid namespace may "
-            "not control this agent"));
+        MSG("the kernel does not report the caller's identity; a process in another user or pid "
+            "namespace may not control this agent"));
 }
 
 static void local_on_accept(void *local, int fd, const struct address *peer)

@@ -560,7 +560,7 @@ enum probe_fate probe_carry_out(struct effect *effect)
         return PROBE_DONE;
     }
     if (!*effect->identity.proc_name) {
-        answer(effect, FOUND_NOTHING, (struct core_ident){ 0 }, MSG("nobody said what it is"));
+        answer(effect, FOUND_NOTHING, (struct core_ident){ 0 }, MSG("its proc_name is unknown"));
         return PROBE_DONE;
     }
     if (!lives) {

@@ -54,7 +54,7 @@ static void book(const struct proc_file *p, bool durable)
                      durable); /* no result waits for it */
 }
 
-void proc_book(struct proc_file *p)
+void proc_journal(struct proc_file *p)
 {
     if (*p->now)
         book(p, false);
@@ -275,9 +275,9 @@ static struct listed_proc *pick(struct listed_proc *first, const struct proc_rec
 static void proc_note(struct edit *e, int what, const struct proc_meta *meta)
 {
     static const char *const texts[] = {
-        [ADDED] = "hosted, because somebody has added it to the list",
-        [CHANGED] = "commanded otherwise, because somebody has changed the list",
-        [REMOVED] = "no longer hosted, because somebody has taken it out of the list",
+        [ADDED] = "hosted, because it was added to the file",
+        [CHANGED] = "spec replaced, because it was changed in the file",
+        [REMOVED] = "no longer hosted, because it was removed from the file",
     };
 
     LOG(e->a->log, LOG_WARN, texts[what], log_str("namespace", meta->space),

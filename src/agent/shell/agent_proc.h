@@ -66,9 +66,9 @@ void proc_done(struct proc_file *p);
 
 /* Called before a sync or a compaction; `now`: do not delay. False: delayed. */
 bool proc_begin(struct proc_file *p, bool now);
-void proc_end(struct proc_file *p);  /* called when the record is durable */
-void proc_stop(struct proc_file *p); /* final write at shutdown */
-void proc_book(struct proc_file *p); /* adds its record to the journal */
+void proc_end(struct proc_file *p);     /* called when the record is durable */
+void proc_stop(struct proc_file *p);    /* final write at shutdown */
+void proc_journal(struct proc_file *p); /* adds its record to the journal */
 
 /* Changes the path. A file that exists there is read at the next start. */
 void proc_set_path(struct proc_file *p, const char *path);

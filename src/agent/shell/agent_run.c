@@ -205,8 +205,8 @@ static int spawn_in(const struct agent_base *a, struct effect *effect, struct sp
     return result;
 }
 
-/* Whoever else kills the group by cgroup.kill leaves no other sign than that its next process is
- * killed, too. */
+/* If another program has written to cgroup.kill of the group, the kernel kills the next process of
+ * the group too; nothing else shows it. */
 static int spawn_grouped(const struct agent_base *a, struct effect *effect, struct spawner *s,
                          struct spawn_request *request, struct err *err)
 {
@@ -665,7 +665,7 @@ static void drop_waiting(struct runs *r, uint64_t id)
         if (effect->run.id != id)
             continue;
         if (effect->waits)
-            err_set(&effect->failure, CODE_TIMEOUT, "user %s: nobody could say in time who that is",
+            err_set(&effect->failure, CODE_TIMEOUT, "the look-up of user %s timed out",
                     effect->identity.user);
         else
             err_set(&effect->failure, CODE_TIMEOUT,

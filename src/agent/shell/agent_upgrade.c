@@ -117,7 +117,7 @@ static void upgrade_refuse(struct upgrade *u, const struct err *why)
 /* ---- version check */
 
 /* The first line, for the log. */
-static void read_said(struct upgrade *u)
+static void upgrade_read_version(struct upgrade *u)
 {
     ssize_t n = sys_pread(u->out, u->version, SAID_MAX, 0);
     size_t len = n > 0 ? (size_t)n : 0;
@@ -158,7 +158,7 @@ static void upgrade_on_answer(void *upgrade, unsigned ready)
     watch_expect_dead(u->all->parts.watches); /* reaping this child may have hidden others */
     watch_free(u->watch);
     u->watch = NULL;
-    read_said(u);
+    upgrade_read_version(u);
     if (upgrade_judge(u, &end, &err)) {
         upgrade_refuse(u, &err);
         return;

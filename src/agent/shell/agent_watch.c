@@ -119,7 +119,7 @@ static void let_go(struct watched *h)
 
 static void log_end(const struct watched *h)
 {
-    struct log_field how = log_str("ended", "as nobody can say");
+    struct log_field how = log_str("ended", "unknown");
     int status = h->status;
 
     if (status >= CORE_SIGNALED)

@@ -16,12 +16,12 @@ struct others *others_new(const struct core *c); /* returned with one reference 
 struct others *others_ref(struct others *o);     /* for the loop only: the counter is not atomic */
 void others_unref(struct others *o);             /* NULL is allowed */
 
-/* Whether the process, or one of its ancestors, belongs to another name than space:name. Any
+/* Whether the process, or one of its ancestors, is that of another spec than space:name. Any
  * thread. */
 bool others_have(const struct others *o, struct core_ident ident, const char *space,
                  const char *name);
 
-/* Whether it is itself the process of any name, or the command of a start of it. Any thread. */
+/* Whether it is the main process or the start command of any spec. Any thread. */
 bool others_know(const struct others *o, struct core_ident ident);
 
 /* The same as others_have() for the current state; on the loop only. */

@@ -88,7 +88,7 @@ static const struct field fields[] = {
     { "join_token", .type = FIELD_STR, AT(join_token), .max = TOKEN_MAX, .flags = FIELD_SECRET, .check = rule_line,
       .doc = "to join with, once" },
     { "join_token_file", .type = FIELD_STR, AT(join_token_file), .max = PATH_MAX_BYTES, .check = rule_line,
-      .doc = "a file that holds it, which nobody else may read" },
+      .doc = "a file that contains it; other users must not be able to read it" },
     { "ip", .type = FIELD_STR, AT(ip), .max = ID_MAX_BYTES, .check = rule_line,
       .doc = "of this host, as clients of the API call it; empty: that of the connection to the server" },
     { "agent_id", .type = FIELD_STR, AT(agent_id), .max = ID_MAX_BYTES, .check = rule_line,

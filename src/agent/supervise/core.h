@@ -58,12 +58,12 @@ void core_compact(struct core *c);
  * reported after welcome. */
 void core_digest(struct core *c, char to[DIGEST_TEXT_SIZE]);
 
-/* Whether `ident` is known to be a process other than space:name, or the command of its start. */
+/* Whether `ident` is the main process or the start command of another spec than space:name. */
 bool core_is_others(const struct core *c, struct core_ident ident, const char *space,
                     const char *name);
 
-/* Whether it may be one, with the same proc_name and folder, whose start is in progress and has not
- * found its process yet: a daemon has left the command that began it. */
+/* Whether `ident` may belong to another spec with the same proc_name and folder. That is so while a
+ * start of that spec has not found its process yet: the start command of a daemon ends before. */
 bool core_may_be_others(const struct core *c, struct core_ident ident, const char *space,
                         const char *name, const struct proc_identity *identity);
 

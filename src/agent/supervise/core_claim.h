@@ -19,13 +19,13 @@ bool claim_is_possible(const struct op *op);
 /* Whether another hosted name has this process. */
 bool claim_has(const struct op *op, struct core_ident ident);
 
-/* One of them, if it may be named to the caller; NULL: none. */
+/* A hosted name that has this process, if the caller may host it; NULL: there is none. */
 const struct proc *claim_other(const struct op *op, struct core_ident ident);
 
 /* False: *ret_other is a name that hosting can not move from, or NULL if it may not be named. */
 bool claim_can_move(const struct op *op, struct core_ident ident, const struct proc **ret_other);
 
-/* All other names that have this process are hosted no more. */
+/* Ends the hosting of all other names that have this process. */
 void claim_move(struct op *op, struct core_ident ident);
 
 #endif

@@ -31,7 +31,7 @@ static struct core_ident last_start(const struct proc *k)
     return k->last_start.pid > 0 ? k->last_start : (struct core_ident){ 0 };
 }
 
-/* The start before this one failed, perhaps because of what nothing ties to this process. */
+/* The previous start failed, perhaps because an orphan of an earlier run holds its port or lock. */
 static bool wants_orphans(const struct op *op)
 {
     return op->clear.then == CLEAR_THEN_START && op_is_ours(op) && op->origin == ORIGIN_RESTART &&

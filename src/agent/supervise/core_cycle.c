@@ -310,7 +310,7 @@ static struct proc_run *push(struct cycle *y, const struct proc_run *run)
     return &y->runs[0];
 }
 
-static void cycle_book(const struct proc *k, const struct proc_run *run, bool is_again)
+static void cycle_journal(const struct proc *k, const struct proc_run *run, bool is_again)
 {
     const struct cycle_record r = { k->meta, *run, is_again };
     struct core *c = k->core;
@@ -355,7 +355,7 @@ static void cycle_note(struct cycle *y, int code, int status, const char *output
     };
 
     if (core_is_known(y->proc))
-        cycle_book(y->proc, push(y, &run), false);
+        cycle_journal(y->proc, push(y, &run), false);
 }
 
 void cycle_on_end(struct op *op, int code)
@@ -377,7 +377,7 @@ void cycle_on_output(struct proc *k, struct core_ident ident, const char *output
     if (!y || !y->n_runs || !core_is_same(y->exited, ident) || !output || !*output)
         return;
     set_output(&y->runs[0], output);
-    cycle_book(k, &y->runs[0], true);
+    cycle_journal(k, &y->runs[0], true);
 }
 
 /* 828: the process was running, so this run was skipped. */
@@ -446,7 +446,7 @@ void cycle_replay_run(struct proc *k, const struct cycle_record *r)
 void cycle_compact(struct proc *k)
 {
     for (size_t i = k->cycle ? k->cycle->n_runs : 0; i-- > 0;)
-        cycle_book(k, &k->cycle->runs[i], false);
+        cycle_journal(k, &k->cycle->runs[i], false);
 }
 
 void cycle_state(const struct proc *k, int64_t *ret_past_ms, int64_t *ret_begun_ms)

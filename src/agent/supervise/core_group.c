@@ -71,7 +71,7 @@ void group_end(struct core *c)
 
 /* ---- journal and server */
 
-static uint64_t group_book(struct core *c, const struct proc_group *g, bool durable)
+static uint64_t group_journal(struct core *c, const struct proc_group *g, bool durable)
 {
     return c->effects->journal(c->arg, RECORD_GROUP, &proc_group_shape, g, durable);
 }
@@ -82,7 +82,7 @@ void group_on_message(struct core *c, const struct message_group *m)
 
     if (c->limits->untold.len >= UNTOLD_MAX * sizeof(u))
         return; /* the server sends it again */
-    u.mark = group_book(c, &m->group, true);
+    u.mark = group_journal(c, &m->group, true);
     buf_add(&c->limits->untold, &u, sizeof(u));
     set(c, &m->group);
     look_at_all(c);
@@ -124,7 +124,7 @@ void group_compact(struct core *c)
     for (size_t at = 0; (e = map_next(&c->limits->groups, &at));) {
         const struct proc_group g = as_told(e->value);
 
-        group_book(c, &g, false);
+        group_journal(c, &g, false);
     }
 }
 

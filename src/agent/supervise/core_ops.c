@@ -546,7 +546,7 @@ void op_on_look_timer(struct op *op, const struct op_input *in)
         op_end(op, CODE_TIMEOUT,
                "policy.paths: the paths of the process do not answer, and can not be checked");
     else
-        op_end(op, CODE_TIMEOUT, "not begun: nobody could say in time who is there");
+        op_end(op, CODE_TIMEOUT, "not begun: the probe did not answer in time");
 }
 
 void op_on_find_timer(struct op *op, const struct op_input *in)
@@ -567,7 +567,7 @@ void op_on_settle_timer(struct op *op, const struct op_input *in)
 void op_on_check_timer(struct op *op, const struct op_input *in)
 {
     (void)in;
-    op_end(op, CODE_SYSTEM, "its command was run, but nobody could say in time who is there");
+    op_end(op, CODE_SYSTEM, "its command was run, but the probe did not answer in time");
 }
 
 /* An operation that takes long is reported as in progress. */

@@ -21,12 +21,12 @@ enum { LOOKS_AFTER_EXIT = 2 };
 struct ready {
     struct timer timer; /* next check or probe */
     int64_t wait_ms, deadline_ms, timeout_s;
-    bool is_said;    /* it is ready; its identity is being determined */
-    bool is_late;    /* the timeout has passed; the final probe is being made */
-    bool is_self;    /* the command was found to be the process */
-    bool is_resumed; /* a previous agent started it */
-    int looks;       /* probes left since a process exited; 0: none exited */
-    bool tries_port; /* a port check is in progress */
+    bool is_reported; /* it is ready; its identity is being determined */
+    bool is_late;     /* the timeout has passed; the final probe is being made */
+    bool is_self;     /* the command was found to be the process */
+    bool is_resumed;  /* a previous agent started it */
+    int looks;        /* probes left since a process exited; 0: none exited */
+    bool tries_port;  /* a port check is in progress */
     struct core_ident main;
     struct side_command *asks_health;
     char health[256]; /* last output of health_cmd */
@@ -44,7 +44,7 @@ bool ready_is_self(const struct op *op)
 
 bool ready_is_missing(const struct op *op)
 {
-    return op->ready && !op->ready->is_said;
+    return op->ready && !op->ready->is_reported;
 }
 
 struct core_ident ready_main(const struct op *op)
@@ -72,16 +72,16 @@ static void look_for_good(struct op *op)
         op_ask_who(op, ASK_SELF);
 }
 
-void ready_on_said(struct op *op, const struct op_input *in)
+void ready_on_reported(struct op *op, const struct op_input *in)
 {
     (void)in;
-    op->ready->is_said = true;
+    op->ready->is_reported = true;
     op->ready->wait_ms = FIRST_MS;
     ready_set_timer(op, FIRST_MS);
     look_for_good(op);
 }
 
-static void said(struct op *op)
+static void report_ready(struct op *op)
 {
     op_step(op, OP_READY, NULL);
 }
@@ -98,7 +98,7 @@ static void on_health(struct proc *k, void *arg, int status, const char *output,
     r->asks_health = NULL;
     msg_copy(r->health, sizeof(r->health), failure ? failure : output);
     if (!failure && status == 0)
-        said(op);
+        report_ready(op);
 }
 
 static void ask_health(struct op *op)
@@ -147,7 +147,7 @@ void ready_on_time(struct op *op, const struct op_input *in)
     ready_set_timer(op, r->is_late || r->wait_ms < left_ms ? r->wait_ms : left_ms);
     if (!is_open_now(op))
         return;
-    if (r->is_late || r->is_said || r->looks)
+    if (r->is_late || r->is_reported || r->looks)
         look_for_good(op);
     else
         try_now(op);
@@ -164,7 +164,7 @@ void ready_on_port(struct op *op, bool is_open)
         return;
     op->ready->tries_port = false;
     if (is_open && is_open_now(op))
-        said(op);
+        report_ready(op);
 }
 
 void ready_on_notify(struct op *op, struct core_ident main)
@@ -172,7 +172,7 @@ void ready_on_notify(struct op *op, struct core_ident main)
     if (!op->ready || wish(op)->kind != READY_NOTIFY)
         return;
     op->ready->main = main;
-    said(op);
+    report_ready(op);
 }
 
 void ready_on_exit(struct op *op)
@@ -193,7 +193,7 @@ static const char *waited_for(struct op *op)
 {
     switch ((enum proc_ready_kind)wish(op)->kind) {
     case READY_ALIVE: break;
-    case READY_NOTIFY: return MSG("it has not said READY=1 to $NOTIFY_SOCKET");
+    case READY_NOTIFY: return MSG("it has not sent READY=1 to $NOTIFY_SOCKET");
     case READY_PID_FILE:
         return arena_msg(&op->arena, "pid file %s does not name it",
                          op->command.spec.identity.pid_path);
@@ -223,7 +223,7 @@ static const char *not_ready(struct op *op, const char *what, const char *why)
 static void ready_fail(struct op *op, const struct core_probe *probe)
 {
     const char *why = probe->why ? probe->why : "",
-               *what = op->ready->is_said ? "" : waited_for(op);
+               *what = op->ready->is_reported ? "" : waited_for(op);
 
     if (probe->found == FOUND_IT) {
         op_on_peek(op, probe); /* it runs, even if this check fails */
@@ -262,7 +262,7 @@ static bool is_enough(const struct op *op)
 {
     const struct ready *r = op->ready;
 
-    return r->is_said || (r->is_late && r->is_resumed && wish(op)->kind == READY_NOTIFY);
+    return r->is_reported || (r->is_late && r->is_resumed && wish(op)->kind == READY_NOTIFY);
 }
 
 void ready_on_check(struct op *op, const struct core_probe *probe)

@@ -26,7 +26,7 @@ bool ready_is_self(const struct op *op);    /* its command is the process, which
 bool ready_is_missing(const struct op *op); /* readiness is required and not reached yet */
 
 /* Cells of op_table.c. */
-op_fn ready_on_said, ready_on_time;
+op_fn ready_on_reported, ready_on_time;
 
 /* Answers to the probes of an operation that waits for readiness. */
 void ready_on_check(struct op *op, const struct core_probe *probe);

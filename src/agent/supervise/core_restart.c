@@ -154,7 +154,7 @@ void restart_on_limit(struct proc *k)
 
 /* ---- when */
 
-/* A first start that failed is still owed. */
+/* Not while the first start after hosting has not succeeded (is_owed). */
 static bool is_fast(const struct proc *k)
 {
     return k->is_proven && !k->is_owed && k->fast_tries < FAST_MAX;
@@ -452,7 +452,7 @@ void restart_try(struct proc *k)
         return;
     }
     proc_enter(k, ACTUAL_WAITING); /* for its probe, and for a slot */
-    k->has_ended_unseen = false;   /* that excuses the run, not the tries */
+    k->has_ended_unseen = false;   /* no failure, but the tries still count */
     k->attempt_ms = k->core->now_ms;
     k->lived_ms = 0;
     count_try(k);

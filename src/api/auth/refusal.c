@@ -32,7 +32,7 @@ struct refusal_row {
 #define ESB_AUTH(text) { 200, ESB_COMMON, NULL, text }
 #define ESB_SIGN(text) ESB_AUTH(text), BAD_ARGS(text)
 
-#define PEER_TEXT "the kernel does not tell who this is; a process in another user or pid namespace may not use the admin socket"
+#define PEER_TEXT "the kernel does not report the caller's identity; a process in another user or pid namespace may not use the admin socket"
 
 enum { TEXT_DIALECTS = DIALECT_V1 + 1 };
 
@@ -70,7 +70,7 @@ static const struct refusal_row refusals[REFUSALS][TEXT_DIALECTS] = {
     [REFUSAL_NO_CREDENTIALS] = {
         ESB_AUTH("Signature [bk_signature] and APP Secret [bk_app_secret] cannot be empty at the same time"),
         BAD_ARGS("please provide bk_app_secret or bk_signature to verify app"),
-        V1_AUTH("who are you? send code and secret of an app by HTTP Basic or X-Bkapi-Authorization") },
+        V1_AUTH("no credentials: send code and secret of an app by HTTP Basic or X-Bkapi-Authorization") },
     [REFUSAL_NO_CODE] = {
         ESB_AUTH("APP Code [bk_app_code] cannot be empty"),
         BAD_ARGS("app code cannot be empty"),

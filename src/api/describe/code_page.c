@@ -8,6 +8,7 @@
 #include "api/pipeline/dialect.h"
 #include "base/mem/mem.h"
 #include "model/code.h"
+#include "model/operation.h"
 
 /* clang-format off */
 static const struct {
@@ -41,7 +42,7 @@ static const struct {
     { CODE_RUNNING, "nothing, if it should run; otherwise restart it (`op_type` 7)" },
     { CODE_NOT_RUNNING, "nothing, if it should not run; otherwise start it" },
     { CODE_LOCKED, "wait for the previous operations, then try again" },
-    { CODE_UNKNOWN_OP, "send a valid `op_type`: 0, 1, 2, 3, 4, 7, 8, 9" },
+    { CODE_UNKNOWN_OP, "send a valid `op_type`: {}" },
     { CODE_CHECK, "find the cause with `holdfast why` and `holdfast logs`; or give it more time (`start_check_secs`)" },
     { CODE_REGISTERED, "nothing, or `update_proc_info` to change it" },
     { CODE_COMMAND, "the message has the exit status and the output; correct the command" },
@@ -94,6 +95,19 @@ const char *code_page_refusal_advice(int refusal)
     return refusal_advice[refusal];
 }
 
+/* {} in an advice stands for the numbers of BlueKing's operations. */
+static void put_advice(struct buf *out, int code)
+{
+    struct buf numbers = { 0 };
+
+    for (int64_t n = 0; n <= OPERATION_BLUEKING_MAX; n++) {
+        if (operation_is_bluekings(n))
+            buf_printf(&numbers, "%s%lld", numbers.len ? ", " : "", (long long)n);
+    }
+    refusal_fill(out, code_page_advice(code), buf_text(&numbers));
+    buf_free(&numbers);
+}
+
 /* ---- targets */
 
 /* Smaller codes are of requests only, larger ones of Job. */
@@ -108,9 +122,12 @@ static void put_targets(struct buf *out)
                   "`/v1/tasks`.\n\n| code | name | means | 含义 | what to do |\n"
                   "|---|---|---|---|---|\n");
     for (const struct code_info *c = code_table; c->name; c++) {
-        if (is_of_target(c))
-            buf_printf(out, "| %d | `%s` | %s | %s | %s |\n", c->number, c->name, c->text[LANG_EN],
-                       c->text[LANG_ZH], code_page_advice(c->number));
+        if (!is_of_target(c))
+            continue;
+        buf_printf(out, "| %d | `%s` | %s | %s | ", c->number, c->name, c->text[LANG_EN],
+                   c->text[LANG_ZH]);
+        put_advice(out, c->number);
+        buf_puts(out, " |\n");
     }
 }
 
@@ -155,14 +172,15 @@ static void put_failures(struct buf *out)
         put_told(DIALECT_ESB, c->number, out);
         put_told(DIALECT_GATEWAY, c->number, out);
         put_told(DIALECT_JOB, c->number, out);
-        buf_printf(out, " | %s | %s | %s |\n", c->text[LANG_EN], c->text[LANG_ZH],
-                   code_page_advice(c->number));
+        buf_printf(out, " | %s | %s | ", c->text[LANG_EN], c->text[LANG_ZH]);
+        put_advice(out, c->number);
+        buf_puts(out, " |\n");
     }
 }
 
 /* ---- refused requests */
 
-static void put_said(enum refusal why, enum dialect_kind kind, struct buf *out)
+static void put_refusal_codes(enum refusal why, enum dialect_kind kind, struct buf *out)
 {
     const struct refusal_answer s = refusal_answer(why, kind);
 
@@ -201,9 +219,9 @@ static void put_refusals(struct buf *out)
         refusal_fill(out, text_of((enum refusal)why), "...");
         buf_puts(out, " | ");
         refusal_fill(out, refusal_answer((enum refusal)why, DIALECT_ESB).text[LANG_ZH], "...");
-        put_said((enum refusal)why, DIALECT_ESB, out);
-        put_said((enum refusal)why, DIALECT_GATEWAY, out);
-        put_said((enum refusal)why, DIALECT_V1, out);
+        put_refusal_codes((enum refusal)why, DIALECT_ESB, out);
+        put_refusal_codes((enum refusal)why, DIALECT_GATEWAY, out);
+        put_refusal_codes((enum refusal)why, DIALECT_V1, out);
         buf_printf(out, " | %s |\n", code_page_refusal_advice(why));
     }
 }

@@ -226,11 +226,24 @@ static const struct job_process *without_odd_limits(const struct call *c, const 
     return list;
 }
 
+/* The list is made of messages, because Chinese separates its numbers by another character. */
 static void fail_op(struct call *c, int64_t op)
 {
+    const char *list = NULL;
+    int64_t last = -1;
     struct err err;
 
-    err_set(&err, ERR_INVALID, "op_type: must be 0, 1, 2, 3, 4, 7, 8 or 9, is %lld", (long long)op);
+    for (int64_t n = 0; n <= OPERATION_BLUEKING_MAX; n++) {
+        if (!operation_is_bluekings(n))
+            continue;
+        if (list)
+            list = arena_msg(c->arena, "%s, %lld", list, (long long)last);
+        else if (last >= 0)
+            list = arena_printf(c->arena, "%lld", (long long)last);
+        last = n;
+    }
+    err_set(&err, ERR_INVALID, "op_type: must be %s or %lld, is %lld", list, (long long)last,
+            (long long)op);
     call_fail(c, &err);
 }
 
@@ -256,7 +269,7 @@ void job_operate(struct call *c)
 {
     const struct job_operate *ask = c->ask;
 
-    if (operation_find(ask->op))
+    if (operation_is_bluekings(ask->op))
         operate_processes(c, ask->op);
     else
         fail_op(c, ask->op);
@@ -284,7 +297,7 @@ void job_operate_script(struct call *c)
                       .is_script = true,
                       .refusals = refusals };
 
-    if (!operation_find(ask->op)) {
+    if (!operation_is_bluekings(ask->op)) {
         fail_op(c, ask->op);
         return;
     }

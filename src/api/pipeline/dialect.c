@@ -34,7 +34,7 @@ enum {
 };
 
 /* The text of a refusal as a JSON string. */
-static void put_said(struct buf *out, const char *text, const char *about)
+static void quote_refusal(struct buf *out, const char *text, const char *about)
 {
     struct buf said = { 0 };
 
@@ -163,12 +163,12 @@ static int esb_refuse(enum refusal why, const char *about, const struct answer_c
     if (why == REFUSAL_PATH) {
         /* ESB's front end sends this one, without the other fields. */
         buf_puts(out, "{\"result\":false,\"data\":null,\"message\":");
-        put_said(out, s.text[t->lang], about);
+        quote_refusal(out, s.text[t->lang], about);
         buf_puts(out, "}\n");
         return s.status;
     }
     open_failure(out, s.code, NULL);
-    put_said(out, s.text[t->lang], about);
+    quote_refusal(out, s.text[t->lang], about);
     close_failure(out, t);
     return s.status;
 }
@@ -202,7 +202,7 @@ static int gateway_fail(const struct err *err, const struct answer_context *t, s
         return gse_fail(err, t, out);
     open_failure(out, GATEWAY_ARGS, gateway_args_name);
     translate_put(&reason, err_msg(err), t->lang);
-    put_said(out, gateway_malformed[t->lang], buf_text(&reason));
+    quote_refusal(out, gateway_malformed[t->lang], buf_text(&reason));
     buf_free(&reason);
     close_failure(out, t);
     return 400;
@@ -215,7 +215,7 @@ static int gateway_refuse(enum refusal why, const char *about, const struct answ
 
     assert(s.text[LANG_EN]);
     open_failure(out, s.code, s.name);
-    put_said(out, s.text[t->lang], about);
+    quote_refusal(out, s.text[t->lang], about);
     close_failure(out, t);
     return s.status;
 }
@@ -298,7 +298,7 @@ static int job_refuse(enum refusal why, const char *about, const struct answer_c
     if (why != REFUSAL_RIGHT)
         return esb_refuse(why, about, t, out);
     open_failure(out, s.code, NULL);
-    put_said(out, s.text[t->lang], about);
+    quote_refusal(out, s.text[t->lang], about);
     put_permission(out, t, about);
     job_close_with(t->request_id, out);
     return 200;
@@ -351,7 +351,7 @@ static int v1_refuse(enum refusal why, const char *about, const struct answer_co
 
     assert(s.text[LANG_EN]);
     v1_open_error(out, s.name, s.code);
-    put_said(out, s.text[t->lang], about);
+    quote_refusal(out, s.text[t->lang], about);
     v1_close_error(out, t);
     return s.status;
 }

@@ -293,7 +293,8 @@ static void pass_admin(struct passing *p)
         user_names_find(c->api->names, c->req->peer_uid, on_admin, p);
         return;
     }
-    LOG(c->api->parts.log, LOG_WARN, "admin socket: the kernel does not tell who it is",
+    LOG(c->api->parts.log, LOG_WARN,
+        "admin socket: the kernel does not report the caller's identity",
         log_str("request_id", c->request_id));
     call_refuse(c, REFUSAL_PEER, "");
 }

@@ -188,7 +188,7 @@ static void change_begin(struct change *h)
     struct err err;
 
     if (map_find_str(&c->api->apps_in_work, h->code)) {
-        err_set(&err, ERR_CONFLICT, "app %s: is being changed by somebody else", h->code);
+        err_set(&err, ERR_CONFLICT, "app %s: is being changed by another request", h->code);
         call_fail(c, &err);
         return;
     }
@@ -235,19 +235,19 @@ static int check_permissions(const struct app_permissions *p, struct err *err)
 
     if (lost == APP_METRICS)
         return err_set(err, ERR_INVALID,
-                       "permissions: the right metrics goes without limits: its figures are of all "
-                       "hosts together");
+                       "permissions: the right metrics cannot have limits: its figures are totals "
+                       "of all hosts");
     if (lost)
         return err_set(err, ERR_INVALID,
-                       "permissions: the right admin goes without limits: who may make apps may "
-                       "make one that has none");
+                       "permissions: the right admin cannot have limits: it allows to create apps "
+                       "without limits");
     return 0;
 }
 
 static int check_app(const struct app_ask *ask, bool rotate, struct err *err)
 {
     if (!strcmp(ask->code, app_admin.code))
-        return err_set(err, ERR_INVALID, "code: %s is who comes in by the admin socket",
+        return err_set(err, ERR_INVALID, "code: %s is reserved for callers of the admin socket",
                        app_admin.code);
     if (rotate && !app_is_plain(&ask->permissions))
         return err_set(err, ERR_INVALID,

@@ -117,7 +117,7 @@ struct listing {
     size_t looks;
     bool more;          /* there are more processes, or the limit of examined ones is reached */
     struct cursor at;   /* the end of the page, if there are more */
-    bool is_away;       /* the current host is offline */
+    bool is_offline;    /* the current host is offline */
     bool all_have_text; /* the current host matches the text, or no text was given */
     enum lang lang;
     int64_t now_ms;
@@ -139,7 +139,7 @@ static bool v1_fleet_is_wanted(const struct listing *l, const struct fleet_proc 
 /* The state of a process on an offline host is unknown, whatever was reported last. */
 static bool has_status(const struct listing *l, const struct fleet_proc *p)
 {
-    int64_t state = process_state_of(&p->view, l->is_away);
+    int64_t state = process_state_of(&p->view, l->is_offline);
 
     return !l->ask->has_status || l->ask->status == state;
 }
@@ -171,7 +171,7 @@ static const char *write_why(struct listing *l, const struct fleet_host *h,
 /* The processes of one host; with `at` only those after it. */
 static void list_host(struct listing *l, const struct fleet_host *h, const struct cursor *at)
 {
-    l->is_away = hosts_unknown_since_s(h) != 0;
+    l->is_offline = hosts_unknown_since_s(h) != 0;
     l->all_have_text = !*l->ask->text || hosts_has_text(h, l->ask->text);
     l->looks += 1 + h->n_procs;
     for (size_t i = 0; is_host_wanted(l, h) && i < h->n_procs; i++) {

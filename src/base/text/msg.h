@@ -10,8 +10,8 @@
  * message is readable already and stays as it is, so both may stand in the same member.  Output of
  * commands and names are arguments, never formats.
  *
- * Written: 0x01, the format, 0x02, then each argument as its length, ':' and its bytes.  Whoever
- * knows no row for the format can still print the English sentence. */
+ * Written: 0x01, the format, 0x02, then each argument as its length, ':' and its bytes.  A
+ * reader without a row for the format can still print the English sentence. */
 #ifndef BASE_TEXT_MSG_H
 #define BASE_TEXT_MSG_H
 

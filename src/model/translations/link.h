@@ -37,7 +37,7 @@
     { { "the connection is closed", "连接已关闭" } },
     { { "the peer ended in the middle of a frame", "对端在帧的中间断开" } },
     { { "there must be two certificates in it, the agent's and then the CA's", "其中必须有两份证书，先是 Agent 的，再是 CA 的" } },
-    { { "what the server gave us to be known by", "服务端签发的身份" } },
+    { { "the identity that the server issued", "服务端签发的身份" } },
     { { "its name was not found within 10 s", "10 秒内未解析到它的名称" } },
     { { "the join was not answered within 10 s", "10 秒内未收到加入的应答" } },
     { { "the hello was not answered within 10 s", "10 秒内未收到会话的应答" } },

@@ -21,7 +21,7 @@
     { { "%s: SQLite cannot make an empty database", "%s：SQLite 无法创建空数据库" } },
     { { "%s: not a file: name another one", "%s：不是文件：请指定其他文件" } },
     { { "%s: empty, so its data is lost: put a backup in its place, or remove it to begin anew", "%s：为空，数据已丢失：请用备份替换，或删除后重新开始" } },
-    { { "%s: missing, but its log %s is there: put the file back, or remove the log to begin anew", "%s：不存在，但其日志 %s 存在：请放回该文件，或删除日志后重新开始" } },
+    { { "%s: missing, but its log %s exists: restore the file, or remove the log to start with an empty database", "%s：不存在，但其日志 %s 存在：请恢复该文件，或删除日志后以空数据库启动" } },
     { { "%s: not a database of ours; left as it is: move it away, or name another file", "%s：不是 Holdfast 的数据库，保持原样：请移走，或指定其他文件" } },
     { { "%s: its file system can not have a write-ahead log: name a file on a local disk", "%s：其文件系统不支持预写日志：请指定本地磁盘上的文件" } },
     { { "%s: in use by another process: end that one first", "%s：正被其他进程使用：请先结束该进程" } },

@@ -126,7 +126,7 @@ static void agents_on_tick(void *arg)
 
 static void on_pace(void *arg)
 {
-    peers_pace(arg);
+    peers_update_timeslice(arg);
 }
 
 static void on_squeeze(void *arg)
@@ -230,7 +230,7 @@ int agents_listen(struct agents *a, struct address *ret_real, struct err *err)
         return err_wrap(err, "link");
     a->has_listened = true;
     listener_address(a->listener, ret_real);
-    peers_pace(a);
+    peers_update_timeslice(a);
     return 0;
 }
 

@@ -59,7 +59,7 @@ static void take_up_waiting(struct agents *a)
         peer_take_up(a, fd, &from, n);
 }
 
-void peers_pace(struct agents *a)
+void peers_update_timeslice(struct agents *a)
 {
     int64_t now_ms = loop_now_ms(a->loop);
 
@@ -100,7 +100,7 @@ void peer_set_known(struct peer *p)
     n->strangers--;
     a->counters.strangers--;
     net_drop_idle(a, n);
-    peers_pace(a);
+    peers_update_timeslice(a);
 }
 
 void peer_weigh(struct peer *p)
@@ -201,7 +201,7 @@ void peers_squeeze(struct agents *a)
 {
     while (!TAILQ_EMPTY(&a->parking) && drop_stalled(a))
         ;
-    peers_pace(a);
+    peers_update_timeslice(a);
 }
 
 /* Does not end sessions one by one: agents_free() ends all sessions in the store with one call,
@@ -321,7 +321,7 @@ static void agents_peers_on_ready(void *arg)
         return;
     }
     timer_set(p->agents->loop, &p->timer, SILENCE_MS);
-    peers_pace(p->agents);
+    peers_update_timeslice(p->agents);
 }
 
 static void on_first_message(struct peer *p, unsigned type, const void *message)
@@ -448,11 +448,11 @@ static void agents_peers_on_accept(void *arg, int fd, const struct address *from
     struct err err = { 0 };
 
     a->credit -= ONE;
-    if (!net_park(a, n, fd, from, peers_pace)) {
+    if (!net_park(a, n, fd, from, peers_update_timeslice)) {
         err_set(&err, ERR_LIMIT, "as many are connected, or in line for it, as may be");
         refuse_socket(a, fd, n, &err);
     }
-    peers_pace(a);
+    peers_update_timeslice(a);
 }
 
 static void agents_peers_on_trouble(void *arg, const struct err *err)

@@ -28,8 +28,8 @@ struct peer_owner {
 
 extern const struct listener_owner agents_listener_owner;
 
-void peers_pace(struct agents *a);    /* accepts or pauses, depending on room and rate */
-void peers_squeeze(struct agents *a); /* drops stalled strangers while others wait */
+void peers_update_timeslice(struct agents *a); /* accepts or pauses, depending on room and rate */
+void peers_squeeze(struct agents *a);          /* drops stalled strangers while others wait */
 void peers_free(struct agents *a);
 void peers_send_goodbye(struct agents *a); /* tells each when to come back, and closes it */
 void peer_free(struct peer *p);            /* closes it at once */

@@ -101,8 +101,8 @@ static void on_offline(void *arg)
                    offline_time(h, host, time));
     else
         msg_printf(text, sizeof(text),
-                   "the agent has not been connected for %s; what runs there is not known, and "
-                   "runs on",
+                   "the agent has not been connected for %s; the state of its processes "
+                   "is unknown, and they keep running",
                    offline_time(h, host, time));
     events_tell(h->events, host, EVENT_LOST, text);
 }

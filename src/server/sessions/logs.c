@@ -76,8 +76,7 @@ void logs_free(struct logs *l)
 
 static void logs_on_late(void *query)
 {
-    query_fail(query, CODE_DEADLINE,
-               MSG("its agent did not say in time what is in its files; try again"));
+    query_fail(query, CODE_DEADLINE, MSG("its agent did not send the output in time; try again"));
 }
 
 static bool is_of(const struct query *q, const char *agent, int64_t epoch)

@@ -105,8 +105,8 @@ void check_result(struct sim *s, const struct sim_task *t, int64_t n, int64_t co
         if (is_same(item, other) && (is_right(s, t, other, code) || other->code == code))
             return;
     }
-    sim_fail(s, "task %s item %lld: ends as %lld, which nobody said, or may say now", t->id,
-             (long long)n, (long long)code);
+    sim_fail(s, "task %s item %lld: ends as %lld, which no agent reported, or may report now",
+             t->id, (long long)n, (long long)code);
 }
 
 /* Neither the item nor its twin was sent, and it has not ended. */
@@ -164,7 +164,7 @@ void check_unrun(struct sim *s, const struct sim_task *t, int64_t item)
         sim_fail(s, "task %s item %lld: was run and is called %s", t->id, (long long)item,
                  code == CODE_OFFLINE ? "offline" : "cancelled");
     if (code == CODE_CANCELLED && !t->is_cancelled)
-        sim_fail(s, "task %s item %lld: nobody has cancelled it", t->id, (long long)item);
+        sim_fail(s, "task %s item %lld: it was not cancelled", t->id, (long long)item);
 }
 
 /* ---- commands */

@@ -25,7 +25,7 @@ void sim_wanted_result(struct host *h, const struct message_result *m)
 void sim_wanted_run(struct host *h, const struct core_run *run)
 {
     if (!*run->task && h->is_unwanted[run->name[1] - '0'])
-        sim_fail(h->sim, "host %d: %s is restarted, and nobody wants it", h->n, run->name);
+        sim_fail(h->sim, "host %d: %s is restarted, and should not run", h->n, run->name);
 }
 
 void sim_wanted_unknown(struct host *h)

@@ -60,7 +60,7 @@ static const struct {
       { "not run yet; it has no schedule, so it is run only when asked",
         "尚未执行；没有执行计划，仅在请求时执行" } },
     { { DOWN, .cause.is_periodic = true, .hosted = false, .last_start_s = NOW - 60 }, false,
-      { "last run 1m 0s ago succeeded; not hosted, so nobody runs it",
+      { "last run 1m 0s ago succeeded; not hosted, so it is not run",
         "最近一次执行于 1分0秒前成功；未托管，不会自动执行" } },
     { { DOWN, .cause.is_periodic = true, .cause.doing = PROC_OP_START }, false,
       { "being run", "正在执行" } },
@@ -151,7 +151,7 @@ static const struct {
       { "running for 1h 0m as pid 812; reload failed 5m 0s ago: the command took too long (822)",
         "已运行 1小时0分，PID 812；5分0秒前重新加载失败：命令执行超时（822）" } },
     { { DOWN, .hosted = false, FAILED(5, PROC_OP_START, CODE_TIMEOUT, "\x01""the command ran longer than %lld s and was ended: %s\x02""2:6077:\x01""%s names %lld whose exe is %s, expected %s\x02""13:\x01""the command\x02""2:123:web6:websrv") }, true,
-      { "not running; start failed 5s ago: the command ran longer than 60 s and was ended: the command names 12 whose exe is web, expected websrv (822); not hosted, so nobody starts it",
+      { "not running; start failed 5s ago: the command ran longer than 60 s and was ended: the command names 12 whose exe is web, expected websrv (822); not hosted, so it is not started",
         "未运行；5秒前启动失败：命令执行超时：命令执行超过 60 秒，已被终止：命令 指向 12，其程序是 web，应为 websrv（822）；未托管，不会自动拉起" } },
     { { RUNS, .pid = 812, .cause.since_s = NOW - 60, FAILED(90, PROC_OP_START, CODE_CHECK, "not alive"), .restarts = 1, EXIT(95, 1) }, false,
       { "running for 1m 0s as pid 812; restarted once, after exit code 1",
@@ -189,10 +189,10 @@ static const struct {
         "已运行 9秒，PID 812" } },
     /* should run and does not */
     { { DOWN }, true,
-      { "never started; start_retries is 0, so nobody starts it",
+      { "never started; start_retries is 0, so it is not started",
         "从未启动；start_retries 为 0，不会自动拉起" } },
     { { DOWN, .hosted = false }, true,
-      { "never started; not hosted, so nobody starts it",
+      { "never started; not hosted, so it is not started",
         "从未启动；未托管，不会自动拉起" } },
     { { DOWN, EXIT(12, 1), TRIES(1, 4, 7) }, true,
       { "not running, ended 12s ago: exit code 1; try 2 of 4 in 7s",
@@ -222,16 +222,16 @@ static const struct {
       { "not running, ended 12s ago: exit code 1; all 4 tries are used up, given up in 8s",
         "未运行，进程于 12秒前退出：退出码 1；4 次拉起均已用完，8秒后放弃" } },
     { { DOWN, EXIT(12, 1), .cause.tries_max = 0 }, true,
-      { "not running, ended 12s ago: exit code 1; start_retries is 0, so nobody starts it",
+      { "not running, ended 12s ago: exit code 1; start_retries is 0, so it is not started",
         "未运行，进程于 12秒前退出：退出码 1；start_retries 为 0，不会自动拉起" } },
     { { DOWN, EXIT(12, 1), .cause.tries_max = 4 }, true,
       { "not running, ended 12s ago: exit code 1; waiting to be started",
         "未运行，进程于 12秒前退出：退出码 1；等待拉起" } },
     { { DOWN, EXIT(90000, 1), .hosted = false }, true,
-      { "not running, ended 1d 1h ago: exit code 1; not hosted, so nobody starts it",
+      { "not running, ended 1d 1h ago: exit code 1; not hosted, so it is not started",
         "未运行，进程于 1天1小时前退出：退出码 1；未托管，不会自动拉起" } },
     { { DOWN, .last_start_s = NOW - 50, FAILED(45, PROC_OP_START, CODE_MATCH, "\x01""%s names %lld whose exe is %s, expected %s\x02""28:\x01""pid file %s\x02""12:/run/web.pid4:12344:java3:web"), .hosted = false }, true,
-      { "not running; start failed 45s ago: pid file /run/web.pid names 1234 whose exe is java, expected web (807); not hosted, so nobody starts it",
+      { "not running; start failed 45s ago: pid file /run/web.pid names 1234 whose exe is java, expected web (807); not hosted, so it is not started",
         "未运行；45秒前启动失败：进程与预期不符：PID 文件 /run/web.pid 指向 1234，其程序是 java，应为 web（807）；未托管，不会自动拉起" } },
     { { DOWN, EXIT(20, 1), FAILED(15, PROC_OP_START, CODE_CHECK, "not alive after 5 s"), TRIES(2, 4, 7) }, true,
       { "not running, ended 20s ago: exit code 1; start failed 15s ago: not alive after 5 s (836); try 3 of 4 in 7s",
@@ -240,7 +240,7 @@ static const struct {
       { "not running; start failed 15s ago: user nobody2: no such user (122)",
         "未运行；15秒前启动失败：系统用户不存在：用户 nobody2 不存在（122）" } },
     { { DOWN, FAILED(15, 99, CODE_SYSTEM, "disk"), .hosted = false }, true,
-      { "not running; operation failed 15s ago: disk (101); not hosted, so nobody starts it",
+      { "not running; operation failed 15s ago: disk (101); not hosted, so it is not started",
         "未运行；15秒前操作失败：服务内部错误：disk（101）；未托管，不会自动拉起" } },
     /* given up */
     { { DOWN, .hosted = false, .cause.has_given_up = true, .cause.tries = 4, EXIT(300, 1) }, true,
@@ -355,7 +355,7 @@ static void a_view_without_texts_is_fine(void **state)
     assert_string_equal(
         write_why(&v, LANG_EN, &b),
         "not running; start failed 5s ago: not in the state it should be in afterwards (836); "
-        "start_retries is 0, so nobody starts it");
+        "start_retries is 0, so it is not started");
     buf_free(&b);
 }
 

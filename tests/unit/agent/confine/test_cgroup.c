@@ -192,7 +192,7 @@ static void in_a_delegated_cgroup_the_agent_moves_aside(void **state)
     c = cgroups_open(w->dir, CGROUPS_WHEN_NEEDED, mounts, "0::/agent\n", &f);
     assert_true(f.has[HAS_CGROUP] && f.has[HAS_CGROUP_CAPS]);
     assert_false(f.has[HAS_CGROUP_KILL]);
-    sys_fault("write", 1, EBUSY); /* as long as somebody is in it */
+    sys_fault("write", 1, EBUSY); /* as long as a process is in it */
     if (cgroups_prepare(c, &caps, &err))
         fail_msg("%s", err.text);
     assert_true(sys_fault_hit());
@@ -398,7 +398,7 @@ static void a_group_is_removed_when_the_last_one_in_it_has_ended(void **state)
     assert_int_equal(cgroup_kill(real.c, name, w->boot_id, &err), 0);
     WAIT_UNTIL(members(real.c, name) == 0);
     for (int i = 0; i < 16; i++)
-        cgroups_tidy(real.c); /* nobody says that it has ended */
+        cgroups_tidy(real.c); /* its end is not reported */
     assert_false(is_there(real.c, name));
     cgroups_close(real.c);
 }
@@ -433,7 +433,7 @@ static void with_the_last_group_their_folder_goes_unless_all_have_groups(void **
     }
 }
 
-/* Some kernels end whoever is born in a group that was ended before. */
+/* Some kernels kill a process that is created in a group that was killed before. */
 static void a_group_that_was_ended_can_be_entered_again(void **state)
 {
     struct world *w = *state;
@@ -447,7 +447,7 @@ static void a_group_that_was_ended_can_be_entered_again(void **state)
     name_of("space:again", name);
     for (int i = 0; i < 3; i++) {
         r = start_in(w, real.c, name, &none, "./victim");
-        second = start_in(w, real.c, name, &none, "./victim"); /* while somebody is in it */
+        second = start_in(w, real.c, name, &none, "./victim"); /* while a process is in it */
         assert_true(cgroup_has(real.c, name, r.id.pid));
         assert_true(cgroup_has(real.c, name, second.id.pid));
         assert_int_equal(cgroup_kill(real.c, name, w->boot_id, &err), 0);

@@ -131,8 +131,7 @@ static void users_are_those_that_are_named(void **state)
     (void)state;
     expect("app", refusal(&p, &spec, ""), NULL);
     spec.identity.user = "root";
-    expect("root", refusal(&p, &spec, ""),
-           "policy.users: root is none of those that are allowed (user)");
+    expect("root", refusal(&p, &spec, ""), "policy.users: root is not an allowed user (user)");
     spec.identity.user = "ap";
     expect("ap", refusal(&p, &spec, ""), "policy.users");
     spec.identity.user = "";

@@ -108,7 +108,7 @@ static int read_as(const char *path, const struct user *u, struct err *err)
     return result;
 }
 
-/* The agent reads with root's rights what it hands to somebody else. */
+/* The agent reads the file as root, and passes its content to another user's process. */
 static void only_what_the_user_could_read_himself_is_read_for_him(void **state)
 {
     static const struct {

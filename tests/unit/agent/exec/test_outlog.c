@@ -527,7 +527,7 @@ static int64_t drop_ms(struct out *t, int fd)
     return clock_mono_ms(&clock_system) - before_ms;
 }
 
-/* Else who reads a file that is dropped all the time would have to begin again for ever. */
+/* Otherwise a reader of a file that is dropped all the time would start over forever. */
 static void a_reader_is_waited_for_but_not_for_long(void **state)
 {
     struct out *t = *state;
@@ -1006,7 +1006,7 @@ static struct file begin_leased(struct out *t, const char *name)
 {
     struct file f = begin(t, name);
 
-    signal(SIGIO, SIG_IGN); /* by that the kernel says that the lease is in somebody's way */
+    signal(SIGIO, SIG_IGN); /* the kernel sends it when an open waits for the lease */
     outlog_close(t->o);
     assert_int_equal(fcntl(f.fd, F_SETLEASE, F_WRLCK), 0);
     t->o = NULL;
@@ -1111,7 +1111,7 @@ static void a_file_that_has_taken_the_place_of_another_is_held_in_its_turn(void 
     assert_int_equal(unlink(path_of(t, "x")), 0);
     new = begin(t, "x");
     assert_int_equal(fcntl(new.fd, F_SETLEASE, F_WRLCK), -1);
-    assert_int_equal(fcntl(old.fd, F_SETLEASE, F_WRLCK), 0); /* it is nobody's */
+    assert_int_equal(fcntl(old.fd, F_SETLEASE, F_WRLCK), 0); /* no other descriptor is open */
     add_lines(new, 0, 3000);
     assert_true(trim(t, "x", 16000));
     close(old.fd);

@@ -171,7 +171,7 @@ static void nothing_of_the_agents_state_is_inherited(void **state)
     mode_t umask_was = umask(077);
     int leak = open("/dev/null", O_RDONLY); /* on purpose without O_CLOEXEC */
 
-    signal(SIGUSR1, SIG_IGN); /* as whoever started us may have it */
+    signal(SIGUSR1, SIG_IGN); /* as the parent process may have left it */
     spawner_free(w->spawner);
     assert_int_equal(spawner_new(w->boot_id, &w->spawner, &err), 0);
     getrlimit(RLIMIT_NOFILE, &found);
@@ -212,7 +212,7 @@ static void the_agents_own_oom_score_is_not_touched(void **state)
     run(w, w->nobody, "cat /proc/self/oom_score_adj", 0);
     assert_string_equal(world_read(w->out), "0\n");
     assert_string_equal(world_read("/proc/self/oom_score_adj"), "300\n");
-    sys_fault("pread", 1, EIO); /* nobody can say what ours is */
+    sys_fault("pread", 1, EIO); /* our own can not be read */
     run(w, w->nobody, "cat /proc/self/oom_score_adj", 0);
     sys_fault("pread", 0, 0);
     assert_string_equal(world_read(w->out), "0\n0\n");
@@ -232,7 +232,7 @@ static void ids_and_all_groups_are_the_users(void **state)
                                             "Gid:\t65534\t65534\t65534\t65534\n"
                                             "Groups:\t12345 54321 65534 \n"
                                             "CapEff:\t0000000000000000\n");
-    assert_int_equal(geteuid(), 0); /* we are who we were */
+    assert_int_equal(geteuid(), 0); /* our user has not changed */
 }
 
 static void a_start_that_fails_says_at_which_step(void **state)
@@ -341,7 +341,7 @@ static void a_clone_that_is_refused_is_not_tried_again(void **state)
     assert_string_equal(err.text, "clone: Resource temporarily unavailable");
 }
 
-/* For real: a user who may have no more processes. */
+/* For real: a user that may have no more processes. */
 static void a_user_without_room_for_a_process_gets_an_error(void **state)
 {
     struct world *w = *state;
@@ -424,7 +424,7 @@ static void out_of_descriptors_is_an_error_and_no_process(void **state)
     setrlimit(RLIMIT_NOFILE, &found);
 }
 
-/* In a child of ours, who gives up being root for good; the number of what went wrong. */
+/* In a child that gives up root; returns the number of the step that failed. */
 static int as_nobody(struct world *w)
 {
     struct spawn_request r = { .command = "./victim --exit 4",
@@ -573,7 +573,7 @@ static void threads_with_a_spawner_each_do_not_disturb_each_other(void **state)
 }
 
 struct looked_at {
-    int fds[16]; /* open before the thread begins, so that nobody else opens or closes them */
+    int fds[16]; /* open before the thread begins, so that no other code opens or closes them */
     atomic_bool is_over;
 };
 

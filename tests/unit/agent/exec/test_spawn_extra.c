@@ -129,7 +129,7 @@ static void an_old_kernel_starts_them_too(void **state)
     sys_fault("any", 0, 0);
 }
 
-/* How another's child ended nobody says, but that it has. */
+/* The kernel reports that another's child has ended, but not how. */
 static void an_old_kernel_tells_that_others_have_ended(void **state)
 {
     struct world *w = *state;

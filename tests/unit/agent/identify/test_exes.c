@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who runs a file under a folder: read once, asked often. */
+/* Which processes run a file under a folder: read once, asked often. */
 #include "agent/identify/exes.h"
 
 #include "tests/lib/agent_world.h"
@@ -56,8 +56,8 @@ static void who_runs_a_file_of_the_folder_is_named(void **state)
     exes_free(e);
 }
 
-/* A process that began after it was read is seen by who asks after that, and by nobody
- * else: they had asked before it was there. */
+/* A process that began after the list was read is seen by later questions only: earlier ones
+ * were asked before it existed. */
 static void what_was_read_answers_what_was_asked_before(void **state)
 {
     static const struct {

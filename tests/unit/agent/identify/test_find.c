@@ -263,7 +263,7 @@ static void without_a_pid_file_the_exe_is_searched_for(void **state)
     assert_int_equal(find(w, &f).kind, FIND_NONE);
 }
 
-/* Of an agent that was killed nobody knows what it began last. */
+/* What an agent began last before it was killed is unknown. */
 static void where_there_is_doubt_an_old_pid_file_is_not_the_end(void **state)
 {
     struct world *w = *state;
@@ -466,13 +466,13 @@ static void with_user_root_an_owner_can_name_only_processes_of_its_own(void **st
         got.text, world_text("pid file %s is not used: it belongs to uid 65534, but process %lld "
                              "that it names runs as uid 0; change its owner to root",
                              f.pid_path, (long long)roots.id.pid));
-    assert_int_equal(chown(f.pid_path, 0, 0), 0); /* root's, where nobody can put another */
+    assert_int_equal(chown(f.pid_path, 0, 0), 0); /* root's, where no other user can replace it */
     assert_int_equal(find(w, &f).kind, FIND_UNSURE);
     assert_int_equal(chown(w->dir, 0, 0), 0);
     assert_int_equal(find(w, &f).kind, FIND_FOUND);
 }
 
-/* Whoever may read a file may put a lease on it, and an open would wait for that. */
+/* A user that may read a file may put a lease on it, and an open would wait for that. */
 static void a_lease_on_the_pid_file_is_an_answer_at_once(void **state)
 {
     struct world *w = *state;

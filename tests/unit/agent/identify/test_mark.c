@@ -55,7 +55,7 @@ static bool is_silent(int64_t pid)
     return n == (ssize_t)strlen("/dev/null") && !memcmp(to, "/dev/null", (size_t)n);
 }
 
-/* Of another user, say, who can not open our files. */
+/* For example of another user, that can not open our files. */
 static void one_that_does_not_write_to_a_file_of_ours_is_not_found(void **state)
 {
     struct world *w = *state;

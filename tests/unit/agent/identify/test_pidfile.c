@@ -81,8 +81,8 @@ static int read_pid(struct pidfiles *known, const char *path, int64_t *ret_pid, 
     return read_as(known, path, &(struct user){ .uid = 0 }, ret_pid, err);
 }
 
-/* What leads to the file, and who owns what, made anew for each case in a folder of
- * root's that only he can write to. */
+/* The path to the file, and the owner of each part, made anew for each case in a folder
+ * that only root can write to. */
 static const struct {
     const char *make; /* for a shell of root's */
     const char *path;
@@ -293,7 +293,7 @@ static void only_the_pid_of_one_that_is_gone_gives_way(void **state)
     assert_int_equal(pidfile_write(NULL, "/", 0, 0, 4711, 0, &err), -1);
 }
 
-/* As after a reboot, when a number in an old file is somebody else's by now. */
+/* As after a reboot, when a number in an old file is the pid of another process. */
 static void the_pid_of_one_that_began_before_gives_way(void **state)
 {
     struct world *w = *state;
@@ -382,7 +382,7 @@ static void a_pid_that_can_not_be_written_leaves_nothing(void **state)
     assert_true(nth > 5);
 }
 
-/* What somebody else may do to a file of ours; if he sets its time back, then not within the step
+/* What another user may do to a file of ours. If he resets its time, that is not within the step
  * of the kernel's clock in which it was written. */
 static void write_there(const char *path, const char *text)
 {

@@ -62,7 +62,7 @@ static void a_user_is_kept_for_a_while(void **state)
     users_done(&c);
 }
 
-/* Put under a name that nobody has: at its next look-up it is gone. */
+/* Put under a name that does not exist: at its next look-up it is gone. */
 static void one_that_is_no_more_is_forgotten(void **state)
 {
     struct users c = { 0 };

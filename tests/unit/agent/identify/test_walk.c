@@ -56,7 +56,7 @@ static void make_fifo(const struct place *p)
     assert_int_equal(mkfifo(p->file, 0600), 0);
 }
 
-/* Between the walk and the opening; nobody else's content is ever seen. */
+/* Between the walk and the opening; the content of another file is never seen. */
 static void what_was_walked_to_is_opened_whatever_has_taken_its_place(void **state)
 {
     static void (*const happens[])(const struct place *p) = { stay, go, replace, make_link,

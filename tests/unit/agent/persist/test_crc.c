@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* The examples of RFC 3720 and everybody's check value. */
+/* The examples of RFC 3720 and the usual check value. */
 static void known_values_come_out(void **state)
 {
     unsigned char bytes[32] = { 0 };

@@ -101,7 +101,7 @@ static void what_is_written_is_read_back(void **state)
     assert_int_equal(proc_policy_of(&other).start_retries, 7);
     assert_int_equal(proc_policy_of(&other).stop_check_s, 5);
     procfile_record(&got, &other, 3, 99, &a, &again);
-    assert_true(procfile_same(&first, &again)); /* who wrote it, and when, does not matter */
+    assert_true(procfile_same(&first, &again)); /* its writer and its time do not matter */
     again.start_cmd = "./nginx";
     assert_false(procfile_same(&first, &again));
     buf_free(&text);
@@ -170,13 +170,13 @@ static void what_job_hosts_has_its_owner(void **state)
     procfile_record(&meta, &back, 3, 5, &a, &again);
     assert_true(procfile_same(&r, &again));
 
-    r.end_check_s = 7; /* somebody has edited it */
+    r.end_check_s = 7; /* the file was edited */
     procfile_spec(&r, &meta, &spec);
     assert_int_equal(spec.extra.job.check_end_s, 7);
     assert_string_equal(spec.extra.job.func_id, "f");
     assert_int_equal(proc_policy_of(&spec).stop_check_s, 5);
 
-    spec.extra.job.owner = ""; /* nobody was named */
+    spec.extra.job.owner = ""; /* no owner was named */
     procfile_record(&meta, &spec, 3, 5, &a, &r);
     assert_string_equal(r.contact, "");
     arena_free(&a);
@@ -195,7 +195,7 @@ static void a_key_that_names_nobody_is_refused(void **state)
     arena_free(&a);
 }
 
-/* As GSE itself wrote it, with blanks, and members that nobody knows. */
+/* As GSE itself wrote it, with blanks, and unknown members. */
 static void another_agents_file_is_read(void **state)
 {
     static const char text[] =

@@ -191,8 +191,8 @@ static void records_of_another_file_are_none(void **state)
     buf_free(&b);
 }
 
-/* A crash may leave a later block on the disk and an earlier one not; nobody was told
- * that those were safe, so it is no damage. */
+/* A crash may leave a later block on the disk and an earlier one not. They were not reported
+ * as durable, so it is no damage. */
 static void a_hole_that_no_mark_vouches_for_is_an_end(void **state)
 {
     size_t starts[COUNT + 1];

@@ -401,7 +401,7 @@ static void a_hosted_process_that_is_killed_comes_back(void **state)
         pid = expect(PROC_OP_START, "hosted", &s, CODE_OK)->pid;
         rig.events[0] = '\0';
         world_kill(pid);
-        TURN_UNTIL(rig.told_pid != pid); /* nobody, or one who daemonized at once */
+        TURN_UNTIL(rig.told_pid != pid); /* 0, or a process that daemonized at once */
         a = expect(PROC_OP_QUERY, "hosted", &s, CODE_OK);
         TURN_UNTIL(strstr(rig.events, "process_restart_success"));
         a = expect(PROC_OP_QUERY, "hosted", &s, CODE_OK);
@@ -527,8 +527,8 @@ static void a_killed_agent_is_followed_by_one_that_knows_all(void **state)
     }
 }
 
-/* The first half of a restart, which an agent before us has begun, ended with nobody to see it;
- * its second half is a run of the same number. */
+/* The first half of a restart, which a previous agent has begun, ended while no agent ran; its
+ * second half is a run of the same number. */
 static void a_command_that_has_gone_is_not_held(void **state)
 {
     struct proc_spec s = spec_of("gone", "./victim");
@@ -603,7 +603,7 @@ static bool kernel_tells_of_others(void)
     return f.has[HAS_PIDFD_INFO];
 }
 
-/* As one that an agent before us has started.  Nobody starts it again. */
+/* As one that a previous agent has started.  It is not started again. */
 static void begin_other(struct other *o, const char *name)
 {
     struct proc_spec s = spec_of(name, "./victim");
@@ -781,7 +781,7 @@ static void how_it_ended_is_known_also_when_its_pid_is_another_s(void **state)
     slot = world_text("%s/slot", whole.dir);
     TURN_UNTIL(nth_begun(slot, 1) > 1);
     if (nth_begun(slot, 1) != o.pid)
-        skip(); /* somebody else was faster */
+        skip(); /* another process was faster */
     turn_a_while();
     stood_ms = 0;
     TURN_UNTIL(a->has_come);
@@ -1061,8 +1061,8 @@ static void of_many_started_at_once_each_is_known_by_its_end(void **state)
     }
 }
 
-/* As start scripts do: what is in the pid file is looked at by kill -0, to which one that nobody
- * has reaped is there. */
+/* As start scripts do: they send kill -0 to the pid in the pid file, which succeeds for a process
+ * that is not reaped yet. */
 static struct answer *tell_careful(int64_t op, int i)
 {
     const char *name = world_text("p%d", i);

@@ -62,7 +62,7 @@ static const char *order_now(struct buf *to)
     return buf_text(to);
 }
 
-/* By priority, smaller ones first; but who names another comes after it, whatever it is. */
+/* By priority, smaller ones first; but a process that names another starts after it. */
 static void processes_come_up_in_their_order(void **state)
 {
     const struct proc_spec app = spec_of("app", 0, "db"), db = spec_of("db", 2, NULL),

@@ -101,7 +101,7 @@ static void a_folder_may_come_and_go(void **state)
     WAIT_FOR("is not there");
     assert_int_equal(mkdir(world_text("%s/etc", whole.dir), 0755), 0);
     world_write(path, "abc");
-    skipped_ms += MINUTE_MS; /* nobody tells of it */
+    skipped_ms += MINUTE_MS; /* its change is not reported */
     WAIT_FOR("");
     world_write(path, "");
     WAIT_FOR("md5 d41d8");

@@ -127,7 +127,7 @@ static void finish(void)
     arena_free(&client.arena);
 }
 
-/* Who is turned away at the door can not even ask: false. */
+/* A client that is refused when it connects can not send a question: false. */
 static bool try_ask(unsigned type, uint64_t number, const struct shape *s, const void *question)
 {
     struct buf out = { 0 };
@@ -346,7 +346,7 @@ static void a_question_is_bounded(void **state)
     finish();
 }
 
-/* One connection, one question: who asks on is cut off. */
+/* One connection, one question: a client that sends another is cut off. */
 static void a_flood_of_questions_is_cut_off(void **state)
 {
     (void)state;
@@ -385,7 +385,7 @@ static void who_stalls_holds_up_nobody(void **state)
     assert_int_equal(local_operation(PROC_OP_KILL, "p", &s), CODE_OK);
 }
 
-/* Who asked may go: what he asked for is done. */
+/* The client may disconnect: its operation is carried out. */
 static void an_operation_outlives_its_client(void **state)
 {
     const struct local_operate m = { PROC_OP_START,
@@ -411,7 +411,7 @@ static mode_t mode_of(const char *path, gid_t *ret_gid)
     return st.st_mode & 0777;
 }
 
-/* For who asks as that user: 0 if he is answered, else why not. */
+/* Asks as the current user: 0 if there is an answer, else the number of the failed step. */
 static int ask_facts(const char *path)
 {
     struct pollfd p = { .fd = dial(path), .events = POLLIN };
@@ -426,7 +426,7 @@ static int ask_facts(const char *path)
     return bytes[5] == LOCAL_FACTS_ARE ? 0 : bytes[5] == MESSAGE_ERROR ? ERR_DENIED : ERR_MALFORMED;
 }
 
-/* In another process, for it is who connects that counts. */
+/* In another process, because the user that connects counts. */
 static int ask_as(const char *path, uid_t uid, gid_t gid, gid_t other)
 {
     int pair[2];
@@ -459,7 +459,7 @@ static void strangers_are_kept_out(void **state)
         skip();
     assert_int_equal(mode_of(socket_path(), &gid), 0600);
     assert_int_equal(ask_as(socket_path(), STRANGER, STRANGER, STRANGER), EACCES);
-    assert_int_equal(chmod(whole.data, 0755), 0); /* somebody has opened all doors */
+    assert_int_equal(chmod(whole.data, 0755), 0); /* open to all users */
     assert_int_equal(chmod(socket_path(), 0666), 0);
     assert_int_equal(ask_as(socket_path(), STRANGER, STRANGER, STRANGER), ERR_DENIED);
     assert_int_equal(ask_as(socket_path(), 0, 0, 0), 0);
@@ -548,7 +548,7 @@ static void a_socket_that_was_left_is_replaced(void **state)
 /* Then there is no control from the host itself, and all else is as ever. */
 static void without_a_socket_the_agent_works(void **state)
 {
-    static const char *const calls[] = { "listen", "chmod" }; /* which nobody else makes */
+    static const char *const calls[] = { "listen", "chmod" }; /* which no other code makes */
     const struct agent_options o = options();
     struct proc_spec s = whole_spec("p", "exec ./victim");
 

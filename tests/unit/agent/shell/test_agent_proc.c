@@ -104,7 +104,7 @@ static void an_older_list_that_a_loss_of_power_brings_back_says_nothing(void **s
     buf_free(&journal);
 }
 
-/* Whoever edits it while the host is down, or before it was, is heard. */
+/* An edit is applied that was made while the host was down, or before. */
 static void after_a_clean_end_one_put_back_is_an_edit(void **state)
 {
     char *older;
@@ -161,7 +161,7 @@ static void an_edit_is_told_in_whole_characters(void **state)
 
 /* ---- one key */
 
-/* The file as somebody writes it who takes one out. */
+/* The file with one record removed. */
 static void take_out(const char *value_key)
 {
     struct arena a = { 0 };

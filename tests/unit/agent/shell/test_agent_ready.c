@@ -71,8 +71,8 @@ static void say(const char *text)
     close(fd);
 }
 
-/* Another process, for nobody listens to the agent itself; it lives on, so that who said it
- * can be looked at. */
+/* Another process, because messages of the agent itself are ignored; it stays alive, so that the
+ * sender can be identified. */
 static pid_t let_a_stranger_say(const char *const *texts, size_t n, int times)
 {
     bool has_said = false;
@@ -113,7 +113,7 @@ static void a_stranger_says_nothing(void **state)
     world_kill(pid);
 }
 
-/* However many strangers talk, who is waited for is heard. */
+/* The message of the awaited process arrives, however many other processes send. */
 static void a_flood_of_words_drowns_nobody(void **state)
 {
     static const char *const texts[] = { "READY=1" };
@@ -131,7 +131,7 @@ static void a_flood_of_words_drowns_nobody(void **state)
     world_kill(pid);
 }
 
-/* Anybody can have a program of that name, and run it. */
+/* Any user can have a program of that name, and run it. */
 static pid_t run_as(uid_t uid, const char *life_ms)
 {
     const char *name = notices_socket(whole.agent->notices);
@@ -190,7 +190,7 @@ static void what_is_not_ready_in_time_is_told_and_left(void **state)
     spec.extra.ready.timeout_s = 1;
     item = whole_command(PROC_OP_START, "p", &spec);
     assert_ends_with(item, CODE_CHECK);
-    assert_non_null(strstr(whole_answers[item].text, "it has not said READY=1"));
+    assert_non_null(strstr(whole_answers[item].text, "it has not sent READY=1"));
     assert_true(whole_answers[item].pid > 1);
     item = whole_command(PROC_OP_QUERY, "p", &spec);
     assert_ends_with(item, CODE_OK);
@@ -227,7 +227,7 @@ static int listen_on(int family, int64_t *ret_port)
     return fd;
 }
 
-/* It is the port that counts, whoever has it. */
+/* Only the port counts, not the process that has it. */
 static void it_is_ready_when_its_port_is(void **state)
 {
     static const int families[] = { AF_INET, AF_INET6 };
@@ -242,7 +242,7 @@ static void it_is_ready_when_its_port_is(void **state)
             continue; /* a host without IPv6 */
         item = whole_command(PROC_OP_START, "p", &spec);
         turn_a_while();
-        assert_false(whole_answers[item].has_come); /* nobody listens */
+        assert_false(whole_answers[item].has_come); /* no process listens */
         assert_int_equal(listen(fd, 8), 0);
         assert_ends_with(item, CODE_OK);
         assert_ends_with(whole_command(PROC_OP_KILL, "p", &spec), CODE_OK);
@@ -258,7 +258,7 @@ static void it_is_ready_when_its_pid_file_names_it(void **state)
     int64_t item;
 
     (void)state;
-    world_write(spec.identity.pid_path, "1"); /* somebody else */
+    world_write(spec.identity.pid_path, "1"); /* another process */
     item = whole_command(PROC_OP_START, "p", &spec);
     assert_ends_with(item, CODE_OK);
     assert_int_equal(strtoll(world_read(spec.identity.pid_path), NULL, 10),

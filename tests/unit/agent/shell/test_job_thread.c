@@ -104,7 +104,7 @@ static void begin(void)
     sem_wait(&has_begun);
 }
 
-/* Whoever hangs goes on, until the next one does. */
+/* The job that hangs continues, until the next one hangs. */
 static void go_on(void)
 {
     sem_post(&may_go_on);

@@ -380,7 +380,8 @@ static void a_process_may_have_its_own_bound(void **state)
     TURN_UNTIL(size_of("space%3Alarge") <= MAX_BYTES);
 }
 
-/* Where there is no inotify, with the ticks; and by then what nobody knows is old enough. */
+/* Where there is no inotify, at each tick; by then the output of unknown processes is old enough.
+ */
 static void all_is_looked_at_now_and_then(void **state)
 {
     struct proc_spec s = whole_spec("p", "echo begun; exec ./victim --flood=1000000");

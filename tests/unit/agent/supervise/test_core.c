@@ -647,7 +647,7 @@ static void a_full_disk_does_not_end_hosting(void **state)
 static void nothing_is_begun_after_its_deadline(void **state)
 {
     (void)state;
-    host.is_blind = true; /* nobody can say who is there */
+    host.is_blind = true; /* no probe is answered */
     tell(PROC_OP_START, "p", -10);
     turn(host.now_ms + 99 * 1000);
     assert_int_equal(host.result.n, 0);
@@ -710,7 +710,7 @@ static int results_of(int64_t item)
     return host.result.n;
 }
 
-/* A server that never says that it has them does not fill us, and who is here operates. */
+/* A server that never acknowledges results does not fill the memory, and local operations work. */
 static void results_that_nobody_stores_have_an_end(void **state)
 {
     enum { WAITING = 16, MAX = 8192, MORE = 500 };
@@ -773,7 +773,7 @@ static void one_that_dies_before_the_check_is_not_up(void **state)
     assert_string_equal(host.event, "process_restart_failed");
 }
 
-/* Who was seen meanwhile may be a launcher: the check looks anew. */
+/* A process that was seen meanwhile may be a launcher: the check probes again. */
 static void the_check_of_a_start_does_not_rest_on_what_was_seen(void **state)
 {
     (void)state;

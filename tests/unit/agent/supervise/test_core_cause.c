@@ -219,7 +219,7 @@ static void a_start_without_a_spec_tells_of_the_first_one_that_failed(void **sta
     assert_string_equal(rig_cause("p")->failed_text, "the command ended with exit code 7");
 }
 
-/* Nobody has said what it is, or there is no such operation: that is no process. */
+/* Without an identity, or with an unknown operation, there is no process. */
 static void what_makes_no_sense_leaves_no_trace(void **state)
 {
     struct message_command m = rig_command(PROC_OP_START, "p");
@@ -474,7 +474,7 @@ static void the_facts_survive_the_agent(void **state)
     assert_int_equal(c->failed_code, CODE_COMMAND);
 }
 
-/* A host that was started anew: what ran is gone, nobody knows how. */
+/* After a reboot: the processes are gone, and how they ended is unknown. */
 static void after_a_reboot_it_is_known_that_it_ended(void **state)
 {
     (void)state;
@@ -500,7 +500,7 @@ static void where_several_are_expected_all_are_counted(void **state)
     p->more[0].pid = 811;
     p->more[1].pid = 812;
     p->n_more = 2;
-    item = rig_operate(PROC_OP_QUERY, "p"); /* who asks need not say it again */
+    item = rig_operate(PROC_OP_QUERY, "p"); /* the query need not repeat it */
     rig_settle();
     assert_int_equal(rig.last_instances, 4);
     assert_string_equal(rig_result(item)->others, "811 812");

@@ -315,7 +315,7 @@ static void a_failed_start_leaves_nothing_for_the_next_try(void **state)
     assert_int_equal(rig_code(m.item), CODE_OK);
 }
 
-/* A managed user may hold up who reads the memory of his processes. */
+/* A managed user may block a thread that reads the memory of his processes. */
 static void an_answer_that_does_not_come_ends_the_phase(void **state)
 {
     struct rig_proc *p = start("", 0);
@@ -398,7 +398,7 @@ static void a_stop_between_two_turns_of_a_loop_ends_the_loop(void **state)
     assert_true(rig.start_kills > 0);
 }
 
-/* The main process ended while no agent ran, and who is it now can not be told. */
+/* The main process ended while no agent ran, and the new one can not be determined. */
 static void what_can_not_be_told_is_not_tried_without_a_pause(void **state)
 {
     struct rig_proc *p = start("", 0);

@@ -292,7 +292,7 @@ static void one_that_runs_for_itself_is_not_joined_by_another(void **state)
 
     (void)state;
     host("", 10);
-    p->pid = 777; /* somebody else's doing */
+    p->pid = 777; /* started by another program */
     rig_pass(25 * SECOND);
     assert_int_equal(runs(), 0);
     assert_int_equal(rig_cause("p")->runs.n, 0);

@@ -137,7 +137,8 @@ static void one_that_may_not_be_stopped_is_passed_over(void **state)
     assert_int_equal(rig_count_events(EXCEED), 1);
     assert_int_equal(rig_proc("small")->runs, 2);
     rig_pass(GRACE_MS - INTERVAL_MS);
-    assert_int_equal(rig_count_events(EXCEED), 1); /* it has just begun, and nobody else is there */
+    assert_int_equal(rig_count_events(EXCEED),
+                     1); /* it has just begun, and there is no other process */
     assert_int_equal(rig_proc("big")->runs, 1);
 }
 

@@ -202,7 +202,7 @@ static void a_stop_cmd_that_fails_is_no_way_out(void **state)
 
     (void)state;
     m.spec.control.stop_cmd = "stop";
-    m.spec.control.kill_cmd = "kill"; /* is for those who ask */
+    m.spec.control.kill_cmd = "kill"; /* only for requested operations */
     p = start(&m);
     p->cpu = 100;
     p->status = 1;

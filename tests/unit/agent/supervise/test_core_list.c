@@ -14,7 +14,7 @@ static struct proc_spec spec_of(const char *start)
     return spec;
 }
 
-/* Whoever looks finds the process. */
+/* Every probe finds the process. */
 static void command(int64_t op, const char *task, const char *name, const char *start)
 {
     const struct core_probe it = { .found = FOUND_IT, .ident = { 100 + *name, 7 }, .why = "" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations of somebody on the host itself: ordered with the server's, answered whether
+/* Operations of local users: ordered with the server's, answered whether
  * there is a server or not, told to it afterwards. */
 #include "agent/supervise/core_local.h"
 
@@ -142,7 +142,7 @@ static void a_question_is_no_event(void **state)
     assert_string_equal(event_text(), "");
 }
 
-/* Who asked has gone with the agent. */
+/* The connection of the client has ended with the agent. */
 static void a_result_is_not_kept_for_anybody(void **state)
 {
     size_t results;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who comes before whom. */
+/* The order of starts. */
 #include "agent/supervise/core_order.h"
 
 #include "tests/lib/core_rig.h"
@@ -614,7 +614,7 @@ static void thousands_come_up_by_priority(void **state)
     core_free(many.core);
 }
 
-/* Each waits for the one that is known after it; hours, and yet nobody goes on without. */
+/* Each waits for the next one; that takes hours, and none starts before its turn. */
 static void a_chain_of_thousands_comes_up_link_by_link(void **state)
 {
     (void)state;
@@ -650,8 +650,8 @@ static int tear_down(void **state)
     return rig_tear_down(state);
 }
 
-/* Whom it waited for is up, and before its turn comes somebody asks about it: by then it waits
- * for the next one, who comes up just as well. */
+/* The process that it waited for is up, and before its turn comes a query about it arrives: by
+ * then it waits for the next one, which comes up as well. */
 static void one_that_is_looked_at_in_between_comes_up_once(void **state)
 {
     int64_t item;

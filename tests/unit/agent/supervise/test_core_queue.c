@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many operations act at the same time, and who is next. */
+/* How many operations act at the same time, and which is next. */
 #include "tests/lib/core_rig.h"
 
 /* p0 to pn-1, whose commands take as long as the test wants. */
@@ -90,7 +90,7 @@ static void a_command_that_is_the_process_holds_up_nobody(void **state)
     assert_int_equal(rig.results[19].code, CODE_OK);
 }
 
-/* Nobody could tell from its name, but a peek did. */
+/* Its name did not tell, but a peek did. */
 static void a_command_that_is_recognised_later_holds_up_nobody_from_then_on(void **state)
 {
     int64_t items[2];
@@ -123,7 +123,7 @@ static void who_waits_for_a_signals_effect_holds_up_nobody(void **state)
     assert_int_equal(rig_code(stop.item), CODE_WAITING);
 }
 
-/* A look, or a start, of a user who makes it hang. */
+/* A probe, or a start, that a user makes hang. */
 static void what_takes_long_holds_no_slot(void **state)
 {
     int64_t items[4];
@@ -208,7 +208,7 @@ static void a_restart_of_ours_waits_for_no_command_that_hangs(void **state)
     assert_true(rig_proc("hosted")->pid > 0);
 }
 
-/* However many restarts there are: whoever asks has his turn, too. */
+/* However many restarts there are: a requested operation gets its turn, too. */
 static void others_are_not_starved_by_restarts(void **state)
 {
     enum { N = 40 };
@@ -223,7 +223,7 @@ static void others_are_not_starved_by_restarts(void **state)
     rig_pass(6000);
     core_set_at_once(rig.core, 1);
     rig.n_order = 0;
-    rig.is_blind = true; /* all are in the queue before anybody is looked for */
+    rig.is_blind = true; /* all are in the queue before the first probe */
     item = rig_operate(PROC_OP_START, "asked");
     for (int i = 0; i < N; i++) {
         snprintf(name, sizeof(name), "h%d", i);

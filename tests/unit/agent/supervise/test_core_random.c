@@ -695,7 +695,7 @@ static void some_input(void)
     inputs[i].fn();
 }
 
-/* Everything is answered, oldest first, and nobody asks for more: what was asked for ends. */
+/* Every effect is answered, oldest first, and nothing more is requested: all operations end. */
 static const char *find_endless(void)
 {
     static char text[120];

@@ -210,7 +210,7 @@ static void a_result_that_is_too_long_is_cut_between_characters(void **state)
 static void not_in_time_is_a_failure_that_says_what_was_waited_for(void **state)
 {
     static const char *const texts[] = {
-        [READY_NOTIFY] = "it has not said READY=1 to $NOTIFY_SOCKET within 20 s",
+        [READY_NOTIFY] = "it has not sent READY=1 to $NOTIFY_SOCKET within 20 s",
         [READY_PID_FILE] = "pid file /srv/pid does not name it within 20 s",
         [READY_PORT] = "port 8080 takes no connections within 20 s",
         [READY_HEALTH] = "its health command has not succeeded: starting within 20 s",
@@ -235,7 +235,7 @@ static void not_in_time_is_a_failure_that_says_what_was_waited_for(void **state)
     }
 }
 
-/* It runs, and nobody has its spec but the agent. */
+/* It runs, and only the agent has its spec. */
 static void what_was_not_ready_can_be_stopped_by_its_name(void **state)
 {
     static const int64_t ops[] = { PROC_OP_STOP, PROC_OP_KILL };
@@ -502,7 +502,7 @@ static void a_command_that_still_runs_goes_on_to_be_waited_for(void **state)
     assert_int_equal(rig_code(m.item), CODE_OK);
 }
 
-/* READY=1 may have been said while nobody listened. */
+/* READY=1 may have been sent while no agent listened. */
 static void after_a_crash_of_ours_one_that_lives_has_said_it(void **state)
 {
     const struct message_command m = command(PROC_OP_START, READY_NOTIFY);

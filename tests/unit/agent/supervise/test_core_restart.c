@@ -264,7 +264,7 @@ static void a_host_that_was_started_anew_pulls_up_what_is_hosted(void **state)
     start("running", PROC_RESIDENT, 4);
     rig_settle();
     rig_crash(false);
-    rig_come_up(rig_proc("running"), 4711); /* somebody else was faster */
+    rig_come_up(rig_proc("running"), 4711); /* another program was faster */
     rig_pass(6000);
     assert_int_equal(rig_proc("hosted")->runs, 2);
     assert_int_equal(rig_proc("never")->runs, 2);
@@ -289,7 +289,7 @@ static void tries_of_before_the_host_was_started_anew_do_not_count(void **state)
 
 /* ---- an agent before us may have begun what is not in the journal */
 
-/* The host's time before which nothing is to be believed is over, but nobody has looked. */
+/* The time after boot in which answers are not trusted is over, but there was no probe yet. */
 static void what_an_agent_before_us_left_is_searched_for_when_it_is_looked_for_first(void **state)
 {
     (void)state;
@@ -467,7 +467,7 @@ static void one_that_runs_once_and_does_not_end_is_ended(void **state)
                            "and was ended; a process that is to stay needs auto_type 1"));
 }
 
-/* Whether it did its work can not be seen: it is not run again, and nobody is told a lie. */
+/* Whether it did its work is unknown: it is not run again, and its result is not guessed. */
 static void what_came_of_one_that_runs_once_is_not_guessed(void **state)
 {
     struct rig_proc *p = rig_proc("p");
@@ -607,7 +607,7 @@ static int64_t tell_if_hosted(const char *start_cmd)
     return m.item;
 }
 
-/* The server's word for a new spec: it must not bring back what somebody is stopping. */
+/* The server's word for a new spec: it must not bring back a process that is being stopped. */
 static void a_spec_for_what_is_hosted_hosts_nothing(void **state)
 {
     struct rig_proc *p = rig_proc("p");

@@ -169,7 +169,7 @@ static void a_command_that_ends_as_expected_has_succeeded(void **state)
     }
 }
 
-/* Who says how to reload need not say again what the process is. */
+/* A request with a reload command need not repeat the identity of the process. */
 static void commands_may_come_without_an_identity(void **state)
 {
     struct message_command m = rig_command(PROC_OP_RELOAD, "p");

@@ -86,7 +86,7 @@ static void drive_once(void)
     rig_check();
 }
 
-/* Answers come before the result is durable, even those that nobody waits for. */
+/* Answers come before the result is durable, even those that no operation waits for. */
 static void drive_to_end(bool is_sound)
 {
     struct rig_proc *p = rig_proc("p");

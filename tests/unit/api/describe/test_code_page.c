@@ -16,12 +16,12 @@ static void every_code_and_every_refusal_says_what_to_do(void **state)
     (void)state;
     for (const struct code_info *c = code_table; c->name; c++) {
         if (!code_page_advice(c->number))
-            fail_msg("code %d: nobody says what to do", c->number);
+            fail_msg("code %d: it has no advice", c->number);
     }
     assert_null(code_page_advice(4711));
     for (int why = 0; why < REFUSALS; why++) {
         if (!code_page_refusal_advice(why))
-            fail_msg("refusal %d: nobody says what to do", why);
+            fail_msg("refusal %d: it has no advice", why);
     }
 }
 

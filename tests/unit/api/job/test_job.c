@@ -223,6 +223,15 @@ static void a_missing_scope_is_reported_in_chinese(void **state)
         strstr(o->w.body, "\"code\":1243051,\"message\":\"bk_biz_id：业务集 9999999 不存在\""));
 }
 
+static void an_unknown_op_type_is_refused_in_chinese(void **state)
+{
+    struct job_world *o = *state;
+
+    world_ask(&o->w, "POST", JOB "operate_process", DEMO_AUTH "Blueking-Language: zh-hans\r\n",
+              BODY(BIZ_1, "5", PATHS, HOST_1));
+    assert_non_null(strstr(o->w.body, "op_type：必须是 0、1、2、3、4、7、8 或 9，实际为 5\""));
+}
+
 static void a_name_that_is_too_long_asks_for_a_key(void **state)
 {
     struct job_world *o = *state;
@@ -491,6 +500,7 @@ int main(void)
         JOB_TEST(what_is_asked_is_what_was_sent),
         JOB_TEST(what_is_wrong_is_named_and_nothing_is_asked),
         JOB_TEST(a_missing_scope_is_reported_in_chinese),
+        JOB_TEST(an_unknown_op_type_is_refused_in_chinese),
         JOB_TEST(a_name_that_is_too_long_asks_for_a_key),
         JOB_TEST(fifty_thousand_targets_are_the_most),
         JOB_TEST(an_app_uses_its_own_scopes),

@@ -219,7 +219,7 @@ static const struct {
     { "Authorization: Basic ZGVtbzphLXNlY3JldC1vZi1kZW1v\r\n", 200, "{\"version\":\"1.2.3\"" },
     { "authorization: basic   ZGVtbzp0aGUtc2Vjb25k\r\n", 200, "{\"version\":" }, /* the second secret */
     { AUTH("{" CODE "," SECRET "}"), 200, "{\"version\":" },
-    { "", 401, "\"who are you? send code and secret of an app by HTTP Basic or X-Bkapi-Authorization\"" },
+    { "", 401, "\"no credentials: send code and secret of an app by HTTP Basic or X-Bkapi-Authorization\"" },
     { "Authorization: Basic ZGVtbzp4\r\n", 401, "\"app code or secret is wrong\"" },
     { "Authorization: Basic bm9ib2R5Ong=\r\n", 401, "\"app code or secret is wrong\"" },
     { "Authorization: Basic OnNlY3JldA==\r\n", 401, "\"the app's code is missing\"" },

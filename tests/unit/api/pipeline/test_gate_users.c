@@ -115,7 +115,7 @@ static const struct {
     { "POST", JOB "?bk_nonce=1&bk_signature=x", "", "{\"bk_app_code\":\"signer\"}", 200, "\"Parameter bk_timestamp does not exist\"" },
     /* not in the backend dialect, where it would not cover the body of a GET, and not in /v1 */
     { "GET", "/procapi/v2/proc/operate" WHEN "&bk_app_code=signer&bk_signature=nsDAL1YoB7BOuUXET07pvFefrbU%3D", "", NULL, 200, NEITHER },
-    { "GET", "/v1/status" WHEN "&bk_app_code=signer&bk_signature=x", "", NULL, 401, "who are you?" },
+    { "GET", "/v1/status" WHEN "&bk_app_code=signer&bk_signature=x", "", NULL, 401, "no credentials: send code and secret" },
 };
 /* clang-format on */
 

@@ -590,7 +590,7 @@ static void an_admin_with_limits_is_none(void **state)
         snprintf(ask, sizeof(ask), "{\"code\":\"kit\",\"permissions\":%s}", permissions);
         world_admin(&v->w, "POST", "/v1/apps", ask);
         assert_int_equal(v->w.status, 400);
-        assert_non_null(strstr(v->w.body, "permissions: the right admin goes without limits"));
+        assert_non_null(strstr(v->w.body, "permissions: the right admin cannot have limits"));
         world_put_app(&v->w, "limited", permissions);
         apps_forget(v->w.api->apps, "limited");
         world_ask(&v->w, "GET", "/v1/status", LIMITED, NULL);
@@ -610,7 +610,8 @@ static void a_wrong_app_is_not_made(void **state)
         { "/v1/apps", "{}", "code: required" },
         { "/v1/apps", "{\"code\":\"a b\"}", "code: must be letters" },
         { "/v1/apps", "{\"code\":\"..\"}", "code: must begin with a letter" },
-        { "/v1/apps", "{\"code\":\"admin\"}", "code: admin is who comes in by the admin socket" },
+        { "/v1/apps", "{\"code\":\"admin\"}",
+          "code: admin is reserved for callers of the admin socket" },
         { "/v1/apps?rotate=maybe", "{\"code\":\"a\"}", "rotate: must be true or false" },
         { "/v1/apps?turn=1", "{\"code\":\"a\"}", "turn" },
         { "/v1/apps?rotate=1", "{\"code\":\"demo\",\"permissions\":{\"rights\":[\"read\"]}}",
@@ -644,7 +645,7 @@ static void an_app_is_made_by_one_at_a_time(void **state)
         buf_truncate(&v->w.got, 0);
         TURN_UNTIL(&v->w.rig, world_take(&v->w, fds[i]));
         made += strstr(buf_text(&v->w.got), "\"secret\"") != NULL;
-        refused += strstr(buf_text(&v->w.got), "is being changed by somebody else") != NULL;
+        refused += strstr(buf_text(&v->w.got), "is being changed by another request") != NULL;
         close(fds[i]);
     }
     assert_int_equal(made, 1);

@@ -185,7 +185,7 @@ static void what_is_wrong_is_told_and_changes_nothing(void **state)
           "permissions.rate_per_second" },
         { "PUT", "/v1/apps/demo",
           "{\"permissions\":{\"rights\":[\"admin\"],\"business_sets\":[1]}}", 400,
-          "permissions: the right admin goes without limits" },
+          "permissions: the right admin cannot have limits" },
         { "PUT", "/v1/apps/demo", "{\"code\":\"x\",\"permissions\":{}}", 400, "code" },
         { "POST", "/v1/apps?rotate=1", "{\"code\":\"demo\",\"permissions\":{\"signatures\":true}}",
           400, "permissions: stay as they are with rotate=1" },

@@ -183,7 +183,7 @@ static void a_failure_of_the_agent_is_reported(void **state)
         { REFUSES, 404, "\"NOT_FOUND\"", "host a1: no output of it is kept" },
         { FAILS, 500, "\"SYSTEM_CALL\"", "the server's log says more" },
         { LIES, 500, "\"SYSTEM\"", "the server's log says more" },
-        { IS_SILENT, 504, "\"DEADLINE\"", "did not say in time" },
+        { IS_SILENT, 504, "\"DEADLINE\"", "did not send the output in time" },
         { GOES, 503, "\"OFFLINE\"", "no longer connected" },
     };
     struct logs_world *v = *state;

@@ -108,7 +108,7 @@ static void it_is_told_from_the_loop_and_not_out_of_stream_end(void **state)
     (void)state;
     sys_close(here.peer);
     here.peer = -1;
-    turn(0); /* it has ended its side: stream_end() has nobody to wait for */
+    turn(0); /* it has ended its side: stream_end() does not wait */
     assert_int_equal(here.other, 1);
     stream_end(here.s);
     assert_int_equal(here.closed, 0);

@@ -4,7 +4,7 @@
 #include "wire/net/stream.h"
 #include "wire/net/timeslice.h"
 
-/* Connects without waiting; the port of `l` or, with l < 0, one where nobody is. */
+/* Connects without waiting; the port of `l` or, with l < 0, one without a listener. */
 static int begin_connect(int l)
 {
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
