@@ -23,6 +23,7 @@ struct cli {
     struct args args;
     struct cli_settings settings;
     enum lang lang;
+    char *const *env; /* of this process */
     const struct clock *clock;
     struct arena arena;
     struct out out;  /* standard output */

@@ -104,7 +104,7 @@ static int report_failure(struct cli *cli, const struct err *err)
 int cli_main(int argc, char *const *argv, char *const *env)
 {
     enum lang lang = settings_lang(argc, argv, env);
-    struct cli cli = { .lang = lang, .clock = &clock_system };
+    struct cli cli = { .lang = lang, .env = env, .clock = &clock_system };
     struct err err = { 0 };
     int status;
 

@@ -36,6 +36,7 @@ const struct command cli_commands[] = {
 #define OPERATION_LOOKS OPERATION_COMMAND
 #include "model/operation_rows.h"
     { "forget", "NAMESPACE/NAME", 1, 1, HAS(HOST) | HAS(YES), TEXT_DO_FORGET, -1, run_forget, OF_BOTH },
+    { "import", "FILE...", 1, ARGS_WORDS_MAX, HAS(OUTPUT) | HAS(FORCE) | HAS(NAMESPACE) | HAS(USER), TEXT_DO_IMPORT, -1, run_import, OF_FILES },
     { "facts", "", 0, 0, 0, TEXT_DO_FACTS, -1, run_facts, OF_AGENT },
     { "apply", "", 0, 0, HAS(SPECS) | HAS(DRY_RUN) | HAS(ALLOW_EMPTY) | HAS(YES), TEXT_DO_APPLY, -1, run_apply, OF_AGENT },
     { "spec check", "FILE...", 1, ARGS_WORDS_MAX, 0, TEXT_DO_SPEC_CHECK, -1, run_spec_check, OF_FILES },
@@ -82,6 +83,8 @@ static const struct {
     { OPTION_TIMEOUT, run_task, TEXT_OPT_TIMEOUT_TASK },
     { OPTION_NAMESPACE, run_app_create, TEXT_OPT_NAMESPACE_APP },
     { OPTION_NAMESPACE, run_app_set, TEXT_OPT_NAMESPACE_APP },
+    { OPTION_NAMESPACE, run_import, TEXT_OPT_NAMESPACE_IMPORT },
+    { OPTION_USER, run_import, TEXT_OPT_USER_IMPORT },
     { OPTION_BIZ, run_app_create, TEXT_OPT_BIZ_APP },
     { OPTION_BIZ, run_app_set, TEXT_OPT_BIZ_APP },
     { OPTION_BIZ, run_host_set, TEXT_OPT_BIZ_HOST },

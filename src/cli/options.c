@@ -48,6 +48,8 @@ const struct option cli_options[OPTIONS] = {
     [OPTION_SPECS] = { "specs", "DIR", OPTION_IS_TEXT, TO(specs), TEXT_OPT_SPECS },
     [OPTION_ALLOW_EMPTY] = { "allow-empty", NULL, OPTION_IS_FLAG, TO(allow_empty), TEXT_OPT_ALLOW_EMPTY },
     [OPTION_PID] = { "pid", "PID", OPTION_IS_NUMBER, TO(pid), TEXT_OPT_PID },
+    [OPTION_OUTPUT] = { "output", "DIR", OPTION_IS_TEXT, TO(output), TEXT_OPT_OUTPUT },
+    [OPTION_FORCE] = { "force", NULL, OPTION_IS_FLAG, TO(force), TEXT_OPT_FORCE },
     [OPTION_SERVER] = { "server", "URL", OPTION_IS_SETTING, .help = TEXT_OPT_SERVER },
     [OPTION_SOCKET] = { "socket", "PATH", OPTION_IS_SETTING, .help = TEXT_OPT_SOCKET },
     [OPTION_LOCAL] = { "local", "[=SOCKET]", OPTION_IS_FLAG_OR_TEXT, TO(local), TEXT_OPT_LOCAL },

@@ -53,6 +53,8 @@ enum option_id {
     OPTION_PID,
     OPTION_TIMESTAMPS,
     OPTION_GREP,
+    OPTION_OUTPUT,
+    OPTION_FORCE,
     /* Global options: every command has those from here on. */
     OPTION_SERVER,
     OPTION_SOCKET,
@@ -115,7 +117,9 @@ struct args {
     bool allow_empty;
     int64_t pid;
     const char *state, *text, *by, *user, *route, *grep; /* NULL: not given */
-    bool no_wait, wait, rotate, follow, dry_run, idempotent, failed, open, yes, relay, timestamps;
+    const char *output;                                  /* NULL: not given */
+    bool force, no_wait, wait, rotate, follow, dry_run, idempotent, failed, open, yes, relay,
+        timestamps;
     int64_t host_id, until_s, expect;
     int64_t timeout_s, cloud, ttl_s, uses, lines, since_s, rate;
 

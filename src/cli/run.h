@@ -12,6 +12,7 @@ int run_why(struct cli *cli, struct err *err);
 int run_top(struct cli *cli, struct err *err);
 int run_logs(struct cli *cli, struct err *err);
 int run_events(struct cli *cli, struct err *err);
+int run_import(struct cli *cli, struct err *err);
 int run_facts(struct cli *cli, struct err *err);
 int run_host_list(struct cli *cli, struct err *err);
 int run_host_set(struct cli *cli, struct err *err);

@@ -11,6 +11,7 @@
 #include "cli/run.h"
 #include "cli/spec_plan.h"
 #include "cli/table.h"
+#include "cli/width.h"
 
 /* Connections at a time; the agent allows a user some more. */
 enum { AT_ONCE = 16 };
@@ -82,8 +83,10 @@ static void put_plan(struct cli *cli, const struct plan *plan)
             continue;
         out_styled(&cli->out, actions[s->action].style, actions[s->action].sign);
         out_puts(&cli->out, " ");
-        out_line(&cli->out, TEXT_PLAN_STEP,
-                 TEXT_ARGS(full_name(&cli->arena, &s->meta), about(cli, s)));
+        out_puts(&cli->out, width_clean(&cli->arena, full_name(&cli->arena, &s->meta)));
+        out_puts(&cli->out, "  ");
+        out_puts(&cli->out, width_clean(&cli->arena, about(cli, s)));
+        out_puts(&cli->out, "\n");
     }
 }
 

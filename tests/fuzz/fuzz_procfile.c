@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "agent/persist/procfile.h"
+#include "model/procfile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,7 +13,8 @@ COMMANDS = {
     "status": [], "ps": [], "why": ["prod/web"], "logs": ["prod/web"], "events": [],
     "start": ["prod/web"], "stop": ["prod/web"], "restart": ["prod/web"], "reload": ["prod/web"],
     "kill": ["prod/web"], "host": ["prod/web"], "unhost": ["prod/web"], "query": ["prod/web"],
-    "forget": ["prod/web", "--host", "10.0.0.1", "--yes"], "facts": [], "top": [],
+    "forget": ["prod/web", "--host", "10.0.0.1", "--yes"], "facts": [], "top": [], "import": ["FILE"], "apply": [],
+    "spec check": ["FILE"], "spec fields": [], "spec show": ["prod/web"], "spec init": ["true"],
     "task": ["T1"], "task show": ["T1"], "task list": [], "task cancel": ["T1"],
     "host list": [], "host set": ["10.0.0.1", "--note", "x"], "host import": ["FILE"], "host remove": ["10.0.0.1", "--yes"],
     "business list": [], "business set": ["1", "x"], "business remove": ["1"],
@@ -23,7 +24,9 @@ COMMANDS = {
     "token create": [], "token list": [], "token revoke": ["0a1b2c3d4e5f"],
 }
 OPERATIONS = ["start", "stop", "restart", "reload", "kill", "host", "unhost", "query"]
-OF_SERVER = [name for name in COMMANDS if name not in ("facts", "top")]  # which asks the agent of this host alone
+# These ask the agent of this host, or nothing.
+ALONE = ("facts", "top", "import", "apply", "spec check", "spec fields", "spec show", "spec init")
+OF_SERVER = [name for name in COMMANDS if name not in ALONE]
 SOME = ["ps", "stop", "app delete"]  # a GET, a POST and a DELETE: what fails alike for all needs no more
 
 ANSWERS = {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* procfile_disk.c - finds, reads and replaces the file of procfile.h. */
+/* procfile_disk.c - see procfile_disk.h. */
+#include "agent/persist/procfile_disk.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -7,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/persist/procfile.h"
 #include "base/io/file.h"
 #include "base/mem/mem.h"
 #include "base/os/sys.h"
+#include "model/procfile.h"
 
 enum { LINKS_MAX = 8 };
 

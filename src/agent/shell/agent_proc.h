@@ -23,8 +23,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/persist/procfile.h"
+#include "agent/persist/procfile_disk.h"
 #include "base/io/timers.h"
+#include "model/procfile.h"
 #include "wire/json/shape.h"
 #include "wire/tls/digest.h"
 

@@ -5,13 +5,9 @@
  * The file has a record for each hosted process and no others. Texts are those that were sent; a
  * command that was not sent is "". The contact is the namespace, or the owner if Job sent it.
  * Settings without a field in the format (retries, paths of logs, `holdfast`) are left out; reading
- * a record does not change them.
- *
- * The file is written to a temporary file and renamed. Its folder and the file must belong to the
- * agent's user or root and be writable to no other user. A symbolic link as the file is followed
- * only if root owns it and it is in a folder that only root can write to. */
-#ifndef AGENT_PERSIST_PROCFILE_H
-#define AGENT_PERSIST_PROCFILE_H
+ * a record does not change them. */
+#ifndef MODEL_PROCFILE_H
+#define MODEL_PROCFILE_H
 
 #include "model/proc.h"
 
@@ -55,24 +51,5 @@ struct procfile {
 /* -1: not a file of this format. */
 int procfile_read(const char *text, size_t n, struct arena *a, struct procfile *ret,
                   struct err *err);
-
-/* ---- the file */
-
-/* ERR_NOT_FOUND: there is no file; ERR_DENIED: its owner or mode is not acceptable. */
-int procfile_load(const char *path, struct buf *ret, struct err *err);
-
-/* A file written but not renamed yet; dir -1: none. */
-struct procfile_new {
-    int dir;
-    char *name;
-};
-int procfile_begin(const char *path, const struct buf *text, struct procfile_new *ret,
-                   struct err *err);
-int procfile_end(struct procfile_new *f, struct err *err); /* *f is empty then */
-void procfile_drop(struct procfile_new *f);
-int procfile_sync(const char *path, struct err *err); /* makes the rename durable */
-
-/* Renames the existing file to PATH.bad. */
-int procfile_set_aside(const char *path, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* procfile.c - see procfile.h; the file itself is in procfile_disk.c. */
-#include "agent/persist/procfile.h"
+/* procfile.c - see procfile.h; the agent reads and writes the file in procfile_disk.c. */
+#include "model/procfile.h"
 
 #include <stdio.h>
 #include <string.h>
