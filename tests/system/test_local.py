@@ -694,7 +694,7 @@ def test_top_is_a_plain_table_in_a_pipe(alone):
 # --- Output of several ---------------------------------------------------------------
 
 def test_output_of_several_processes_has_their_names_in_front(alone):
-    alone.start("web", f"printf 'one\\ntwo\\nerror: three\\nfour'; {RUN}")
+    alone.start("web", f"printf 'one\\ntwo\\nerror: three\\nfour'; {RUN} > /dev/null")
     alone.start("database", f"echo first; {RUN} > /dev/null")
     out = alone.cli("logs", "web", "database", "-n", "2").out
     assert out == "ns/web      | error: three\nns/web      | four\nns/database | first\n"
