@@ -228,7 +228,9 @@ int ask_processes(const struct args *args, enum lang lang, struct arena *a, stru
 int ask_logs(const struct args *args, const char *word, enum lang lang, struct arena *a,
              struct log_ask *ret, struct err *err)
 {
-    static const struct option_field names[] = { { "lines", "--lines" }, { 0 } };
+    static const struct option_field names[] = { { "lines", "--lines" },
+                                                 { "age_s", "--since" },
+                                                 { 0 } };
     const struct shape named = named_by_options(&log_ask_shape, names, a);
     const struct word *hosts = args->hosts.items;
     const char *space, *name;
@@ -245,8 +247,10 @@ int ask_logs(const struct args *args, const char *word, enum lang lang, struct a
     ask_put_text(&json, "name", name);
     ask_put_text(&json, "host", args->hosts.n ? hosts[0].text : "");
     ask_put_text(&json, "what", args->what);
-    if (args_has(args, OPTION_LINES))
-        ask_put_number(&json, "--lines", args->lines);
+    if (args_has(args, OPTION_LINES) || args_has(args, OPTION_SINCE))
+        ask_put_number(&json, "--lines", args->lines); /* 0: all of that time */
+    if (args_has(args, OPTION_SINCE))
+        ask_put_number(&json, "--since", args->since_s);
     return read_ask(&named, &json, a, ret, err);
 }
 

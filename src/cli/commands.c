@@ -27,7 +27,7 @@ const struct command cli_commands[] = {
     { "ps", "[NAMESPACE[/NAME]]", 0, 1, FILTERS, TEXT_DO_PS, -1, run_ps, OF_BOTH },
     { "why", "NAMESPACE/NAME...", 1, ARGS_WORDS_MAX, HAS(HOST), TEXT_DO_WHY, -1, run_why, OF_BOTH },
     { "logs", "NAMESPACE/NAME...", 1, ARGS_WORDS_MAX,
-      HAS(HOST) | HAS(LINES) | HAS(COMMAND) | HAS(FOLLOW) | HAS(TIMESTAMPS) | HAS(GREP), TEXT_DO_LOGS, -1, run_logs, OF_BOTH },
+      HAS(HOST) | HAS(LINES) | HAS(COMMAND) | HAS(FOLLOW) | HAS(SINCE) | HAS(TIMESTAMPS) | HAS(GREP), TEXT_DO_LOGS, -1, run_logs, OF_BOTH },
     { "events", "", 0, 0, HAS(HOST) | HAS(NAMESPACE) | HAS(SINCE) | HAS(LINES) | HAS(FOLLOW), TEXT_DO_EVENTS, -1, run_events, OF_BOTH },
 #define OPERATION_ACTS OPERATION_COMMAND
 #include "model/operation_rows.h"
@@ -93,6 +93,7 @@ static const struct {
     { OPTION_CLOUD, run_token_create, TEXT_OPT_CLOUD_TOKEN },
     { OPTION_STATE, run_host_list, TEXT_OPT_STATE_HOST },
     { OPTION_MATCH, run_ps, TEXT_OPT_MATCH_PROCESS },
+    { OPTION_SINCE, run_logs, TEXT_OPT_SINCE_LOGS },
     { OPTION_LINES, run_events, TEXT_OPT_LINES_EVENTS },
     { OPTION_LINES, run_task_list, TEXT_OPT_LINES_PAGE },
     { OPTION_LINES, run_audit, TEXT_OPT_LINES_PAGE },

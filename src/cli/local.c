@@ -262,6 +262,7 @@ int local_get_log(struct cli *cli, const struct log_ask *ask, struct arena *a, s
                                               .what = ask->what,
                                               .lines = ask->lines,
                                               .at = ask->at,
+                                              .age_s = ask->age_s,
                                               .max_bytes = LOG_MAX_BYTES };
     const struct message_log *m;
     const void *answer;

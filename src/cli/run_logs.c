@@ -50,6 +50,7 @@ static int look_at_server(struct tailings *w, struct tailing *t, struct arena *a
         { "what", ask->what },
         { "lines", arena_printf(a, "%lld", (long long)ask->lines) },
         { "at", arena_printf(a, "%lld", (long long)ask->at) },
+        { "age_s", ask->age_s ? arena_printf(a, "%lld", (long long)ask->age_s) : NULL },
         { 0 },
     };
 

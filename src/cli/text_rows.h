@@ -107,6 +107,7 @@ TEXT(OPT_LINES_PAGE, "the last N, at most 1000 (default 100); 0: 1000", "最后 
 TEXT(OPT_COMMAND, "output of the command stop, reload, kill, version or health instead of the process", "改为查看 stop、reload、kill、version 或 health 命令的输出")
 TEXT(OPT_FOLLOW, "continue with new output until Ctrl-C; also -f", "持续输出新内容，直到 Ctrl-C；也可写作 -f")
 TEXT(OPT_SINCE, "only entries newer than this: 90s, 30m, 12h, 7d", "只看这段时间以内的：90s、30m、12h、7d")
+TEXT(OPT_SINCE_LOGS, "only output newer than this, to about 10 s: 90s, 30m, 12h; processes write their files themselves, so output from before the agent's start is all of one age", "只看这段时间以内的输出（约精确到 10 秒）：90s、30m、12h；文件由进程自己写入，Agent 启动之前的输出不分先后")
 TEXT(OPT_EXPECT, "do nothing unless there are exactly N hosts", "目标主机数须恰为 N，否则不执行")
 TEXT(OPT_IDEMPOTENT, "starting a running process, or stopping a stopped one, is no failure; a start with another --spec stores it for the next start", "启动已运行的或停止未运行的进程不算失败；启动时给出不同的 --spec 会被保存，供下次启动使用")
 TEXT(OPT_FAILED, "only failed ones", "只看失败的")

@@ -5,6 +5,7 @@
 #include "base/mem/mem.h"
 #include "link/group.h"
 #include "model/app.h"
+#include "model/log.h"
 #include "model/rules.h"
 
 #define AT(type, member) .offset = offsetof(struct message_##type, member)
@@ -204,6 +205,8 @@ static const struct field log_ask_fields[] = {
       .doc = "start at this `next` of an earlier answer; -1: at the end" },
     { "max_bytes", .type = FIELD_INT, AT(log_ask, max_bytes), .min = LOG_MIN_BYTES, .max = LOG_MAX_BYTES,
       .fallback = LOG_MAX_BYTES, .doc = "maximum size, before invalid UTF-8 is replaced" },
+    { "age_s", .type = FIELD_INT, AT(log_ask, age_s), .max = LOG_AGE_MAX_S, .flags = FIELD_OMIT_EMPTY,
+      .doc = "without `at`: only output of the last so many seconds, as far as the agent knows; 0: any" },
     { 0 },
 };
 const struct shape message_log_ask_shape = { "log_ask", sizeof(struct message_log_ask), log_ask_fields };

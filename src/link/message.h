@@ -150,6 +150,7 @@ struct message_log_ask {
     int64_t lines;    /* at most so many, from the end; 0: as many as fit */
     int64_t at;       /* start at this `next` of an earlier answer; -1: at the last `lines` */
     int64_t max_bytes;
+    int64_t age_s; /* of the last lines only those that are not older, as far as known; 0: any */
 };
 
 struct message_log {

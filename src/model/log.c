@@ -36,6 +36,8 @@ static const struct field ask_fields[] = {
       .doc = "so many from the end; 0: as many as fit" },
     { "at", .type = FIELD_INT, AT(log_ask, at), .min = -1, .max = INT64_MAX, .fallback = -1,
       .doc = "start at this `next` of an earlier answer, as much as fits; -1: the last lines" },
+    { "age_s", .type = FIELD_INT, AT(log_ask, age_s), .max = LOG_AGE_MAX_S, .flags = FIELD_OMIT_EMPTY,
+      .doc = "without `at`: only output of the last so many seconds, to about 10 seconds; output from before the agent's start is all of one age; 0: any" },
     { 0 },
 };
 const struct shape log_ask_shape = { "log_ask", sizeof(struct log_ask), ask_fields };

@@ -14,7 +14,10 @@ struct log_ask {
     const char *host; /* "": the only host that has it */
     const char *what; /* "stop", "reload", "kill": output of that command; "": of the process */
     int64_t lines, at;
+    int64_t age_s; /* of the last lines only those that are not older, as far as known; 0: any */
 };
+
+enum { LOG_AGE_MAX_S = 10 * 366 * 86400 };
 
 struct log_view {
     const char *host; /* agent id */

@@ -274,7 +274,7 @@ def test_of_a_host_that_is_away_nothing_is_known(run, stand_in):
            "unknown_since_s": NOW}
     stand_in.answers["GET", "/v1/processes"] = 200, {"processes": [far], "next": ""}
     row = cells(run("ps").out.splitlines()[1])
-    assert row[2:8] == ["running", "unknown", "-", "yes", "2", "-"] and "last running" in row[8]
+    assert row[2:10] == ["running", "unknown", "-", "yes", "2", "-", "-", "-"] and "last running" in row[10]
     assert cells(run("ps", "--lang", "zh").out.splitlines()[1])[3] == "未知"
     p = run("why", "prod/web")
     assert p.code == 1 and re.search(r"  state +unknown since \d", p.out) and "\n  pid" not in p.out

@@ -694,7 +694,7 @@ def test_top_is_a_plain_table_in_a_pipe(alone):
 # --- Output of several ---------------------------------------------------------------
 
 def test_output_of_several_processes_has_their_names_in_front(alone):
-    alone.start("web", f"printf 'one\\ntwo\\nerror: three\\nfour'; {RUN}")
+    alone.start("web", f"printf 'one\\ntwo\\nerror: three\\nfour'; {RUN} > /dev/null")
     alone.start("database", f"echo first; {RUN} > /dev/null")
     out = alone.cli("logs", "web", "database", "-n", "2").out
     assert out == "ns/web      | error: three\nns/web      | four\nns/database | first\n"
@@ -720,3 +720,13 @@ def test_a_followed_line_has_the_time_at_which_it_came(alone):
     assert before - 1 <= came <= time.time() + 1
     follow.signal(signal.SIGINT)
     assert follow.wait() == 0
+
+
+def test_output_can_be_selected_by_its_age(alone):
+    alone.start("web", f"echo old; (until [ -e go ]; do sleep 0.05; done; echo new; echo newer) & {RUN} > /dev/null")
+    assert alone.cli("logs", "web", "--since", "1h").out == "old\n"
+    wait_until(lambda: alone.cli("logs", "web", "--since", "2s").out == "", "it is older than that")
+    (alone.folder / "web" / "go").touch()
+    wait_until(lambda: alone.cli("logs", "web", "--since", "2s").out == "new\nnewer\n", "only what is newer is shown")
+    assert alone.cli("logs", "web", "--since", "1h", "-n", "2").out == "new\nnewer\n"
+    assert alone.cli("logs", "web", "--since", "1h").out == "old\nnew\nnewer\n"

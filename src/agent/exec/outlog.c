@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "agent/exec/outlog_hold.h"
+#include "agent/exec/outlog_times.h"
 #include "base/mem/map.h"
 #include "base/mem/mem.h"
 #include "base/os/sys.h"
@@ -25,6 +26,7 @@ struct outlog {
     pthread_cond_t on_end; /* signalled at the end of a trim or a read */
     struct map trimmed;    /* struct trimmed by name; trimmed files only */
     struct outlog_turns turns;
+    struct outlog_times *times;
     DIR *walk; /* open during a walk */
 };
 
@@ -330,6 +332,16 @@ bool outlog_is_searching(const struct outlog *o)
 
 /* --- Folder walk -------------------------------------------------------- */
 
+void outlog_note_time(struct outlog *o, const char *name, uint64_t end)
+{
+    outlog_times_note(o->times, name, clock_mono_ms(&clock_system), end);
+}
+
+uint64_t outlog_since(const struct outlog *o, const char *name, int64_t age_ms)
+{
+    return outlog_times_find(o->times, name, clock_mono_ms(&clock_system) - age_ms);
+}
+
 int outlog_remove(struct outlog *o, const char *name, struct err *err)
 {
     char old[OUTLOG_OLD_SIZE];
@@ -340,6 +352,7 @@ int outlog_remove(struct outlog *o, const char *name, struct err *err)
     if (sys_unlinkat(o->folder.dir, old) && errno != ENOENT)
         return outlog_trouble(&o->folder, old, "unlink", err);
     outlog_let_go(o, name);
+    outlog_times_forget(o->times, name);
     lock(o);
     free(map_del_str(&o->trimmed, name));
     unlock(o);
@@ -449,6 +462,7 @@ int outlog_open(const char *path, struct outlog **ret, struct err *err)
 
     TAILQ_INIT(&o->turns);
     outlog_init_lock(o);
+    o->times = outlog_times_new();
     if (outlog_folder_open(&o->folder, path, err) || find_trimmed(o, err)) {
         outlog_close(o);
         return -1;
@@ -468,6 +482,7 @@ void outlog_close(struct outlog *o)
         free(e->value);
     map_free(&o->trimmed);
     held_files_free(o->held);
+    outlog_times_free(o->times);
     if (o->walk)
         closedir(o->walk);
     outlog_folder_close(&o->folder);

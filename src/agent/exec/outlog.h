@@ -77,6 +77,13 @@ uint64_t outlog_end(const struct outlog *o, const char *name, enum outlog_wait w
 /* One attempt. False: the file is being trimmed, and *ret is an estimate that may be too low. */
 bool outlog_try_end(const struct outlog *o, const char *name, uint64_t *ret);
 
+/* The file was just looked at because it may have been written to, and has this end
+ * (outlog_times.h).
+ */
+void outlog_note_time(struct outlog *o, const char *name, uint64_t end);
+/* The position before which everything is older than that; 0: not known. */
+uint64_t outlog_since(const struct outlog *o, const char *name, int64_t age_ms);
+
 int outlog_remove(struct outlog *o, const char *name, struct err *err); /* also NAME.1 */
 
 /* Continues a walk through the folder, some files per call. each() gets a file name, the name of

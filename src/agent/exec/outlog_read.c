@@ -228,15 +228,27 @@ static size_t last_line(const char *text, size_t n)
     return end ? (size_t)(end + 1 - text) : n;
 }
 
+/* One byte more in front: if it ends a line, the next line is whole. */
+static uint64_t first_of_age(const struct reading *r, int64_t age_ms)
+{
+    uint64_t at = age_ms ? outlog_since(r->o, r->name, age_ms) : 0;
+
+    if (at >= r->end)
+        return r->end;
+    return at > r->first ? at - 1 : r->first;
+}
+
 /* The last part of the file, cut at the front. */
 static int read_last(const struct reading *r, const struct outlog_ask *ask, struct buf *to,
                      struct outlog_piece *ret, struct err *err)
 {
     uint64_t from = r->end - r->first > ask->max_bytes ? r->end - ask->max_bytes : r->first;
+    uint64_t first = first_of_age(r, ask->age_ms);
     struct buf raw = { 0 };
     const char *text;
     size_t at, n;
 
+    from = from > first ? from : first;
     if (add_range(r, from, r->end, &raw, err)) {
         buf_free(&raw);
         return -1;

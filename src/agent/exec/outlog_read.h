@@ -25,11 +25,13 @@ int outlog_newest(const struct outlog *o, const char *name, uint64_t from, size_
  * `next` is the position to continue from: an incomplete character at the end is left for the next
  * call. has_gap: the data at `at` is gone (trimmed, or the file was truncated), and this is the
  * following data: gap_bytes later, or 0 if the file was truncated. The line with the number of
- * dropped bytes is left out then. ERR_UNAVAILABLE: the file is being trimmed. */
+ * dropped bytes is left out then. age_ms not 0: of the last lines only those that are not older
+ * than that, as far as it is known (outlog_times.h). ERR_UNAVAILABLE: the file is being trimmed. */
 struct outlog_ask {
     int64_t at;
     size_t lines, max_bytes;
     enum outlog_wait wait;
+    int64_t age_ms;
 };
 struct outlog_piece {
     uint64_t next, gap_bytes;

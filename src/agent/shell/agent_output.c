@@ -213,8 +213,8 @@ static const char *command_of(const struct message_log_ask *ask)
 
 static struct outlog_ask how_to_read(const struct message_log_ask *ask)
 {
-    return (struct outlog_ask){ ask->at, (size_t)ask->lines, (size_t)ask->max_bytes,
-                                OUTLOG_NO_WAIT };
+    return (struct outlog_ask){ ask->at, (size_t)ask->lines, (size_t)ask->max_bytes, OUTLOG_NO_WAIT,
+                                ask->age_s * 1000 };
 }
 
 /* The thread that trims the file may have read it. */

@@ -142,6 +142,8 @@ static void measure(struct file *f)
         rate = grown * 1000000 / (uint64_t)us;
         f->rate = rate > f->rate ? rate : (3 * f->rate + rate) / 4;
     }
+    if (end != f->end || !f->looked_us)
+        outlog_note_time(f->trimmer->o, f->name, end);
     f->end = end;
     f->looked_us = now_us;
 }

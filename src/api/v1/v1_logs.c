@@ -77,6 +77,7 @@ static void ask_agent(struct call *c, const struct fleet_host *h, const struct l
                                              .what = ask->what,
                                              .lines = ask->lines,
                                              .at = ask->at,
+                                             .age_s = ask->age_s,
                                              .max_bytes = LOG_MAX_BYTES };
     struct look *look = arena_alloc(c->arena, sizeof(*look));
     struct err err;
