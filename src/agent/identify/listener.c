@@ -291,6 +291,8 @@ void listener_find(const struct listener_want *w, struct listener *ret)
             return;
         }
     }
+    if (w->is_brief)
+        return;
     search.sockets = &sockets;
     if (is_blind || procfs_each(owner_on_process, &search, &failure))
         *ret = (struct listener){ 0 };

@@ -29,6 +29,7 @@ struct listener_want {
     int64_t main;          /* the main process; 0: unknown */
     const int64_t *family; /* pids of all that belong to it, including the main process */
     size_t n;
+    bool is_brief; /* other processes are not searched: LISTENER_FAMILY or LISTENER_UNKNOWN */
 };
 
 struct listener {

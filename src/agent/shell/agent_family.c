@@ -351,12 +351,28 @@ static int find_members(struct effect *effect)
     return orphans_name(&e->orphans, &effect->arena, &e->got.others, &effect->failure);
 }
 
+/* Mostly it is the main process's, which costs little to find out; the family costs a system call
+ * for every process of the host. */
+static bool is_of_main(const struct effect_family *e)
+{
+    struct listener_want want = e->owner->want;
+
+    want.main = e->want.main.pid;
+    want.family = &want.main;
+    want.n = want.main ? 1 : 0;
+    want.is_brief = true;
+    listener_find(&want, &e->owner->got);
+    return e->owner->got.owner == LISTENER_FAMILY;
+}
+
 static int find_owner(struct effect *effect)
 {
     struct effect_family *e = effect->family;
     struct listener_want *want = &e->owner->want;
     int64_t *pids;
 
+    if (is_of_main(e))
+        return 0;
     if (family_list(&e->want, &effect->arena, &pids, &want->n, &effect->failure))
         return -1;
     want->family = pids;

@@ -60,7 +60,7 @@ static int listen_at(const char *host, int64_t *ret_port)
 static enum listener_owner find(const char *host, int64_t port, int64_t member,
                                 struct listener *ret)
 {
-    const struct listener_want want = { host, port, member, &member, member ? 1 : 0 };
+    const struct listener_want want = { host, port, member, &member, member ? 1 : 0, false };
 
     listener_find(&want, ret);
     return ret->owner;
@@ -80,6 +80,8 @@ static void the_owner_is_found_by_the_address_and_the_port(void **state)
     assert_int_equal(find("", port, 0, &found), LISTENER_OTHER);
     assert_int_equal(found.pid, getpid());
     assert_true(strlen(found.program) > 0);
+    listener_find(&(struct listener_want){ .host = "", .port = port, .is_brief = true }, &found);
+    assert_int_equal(found.owner, LISTENER_UNKNOWN);
     close(fd);
     assert_int_equal(find("", port, getpid(), &found), LISTENER_UNKNOWN);
 }
