@@ -33,14 +33,14 @@ static void run_why_put_wrapped(struct block *b, size_t column, enum style style
 
 /* ---- facts ---- */
 
-static const enum text labels[] = { TEXT_FACT_STATE,      TEXT_FACT_WANTED,   TEXT_FACT_HOSTED,
-                                    TEXT_FACT_PID,        TEXT_FACT_EXIT,     TEXT_FACT_RESTARTS,
-                                    TEXT_FACT_INSTANCES,  TEXT_FACT_TRIES,    TEXT_FACT_NEXT,
-                                    TEXT_FACT_FAILED,     TEXT_FACT_SENTENCE, TEXT_FACT_OUTPUT,
-                                    TEXT_FACT_NEXT_RUN,   TEXT_FACT_RUNS,     TEXT_FACT_USE,
-                                    TEXT_FACT_LIMIT,      TEXT_FACT_VERSION,  TEXT_FACT_HEALTH,
-                                    TEXT_FACT_CONFIG,     TEXT_FACT_WAITS,    TEXT_FACT_OPERATIONS,
-                                    TEXT_FACT_EXIT_OUTPUT };
+static const enum text labels[] = { TEXT_FACT_STATE,       TEXT_FACT_WANTED,   TEXT_FACT_HOSTED,
+                                    TEXT_FACT_PID,         TEXT_FACT_EXIT,     TEXT_FACT_RESTARTS,
+                                    TEXT_FACT_INSTANCES,   TEXT_FACT_TRIES,    TEXT_FACT_NEXT,
+                                    TEXT_FACT_FAILED,      TEXT_FACT_SENTENCE, TEXT_FACT_OUTPUT,
+                                    TEXT_FACT_NEXT_RUN,    TEXT_FACT_RUNS,     TEXT_FACT_USE,
+                                    TEXT_FACT_LIMIT,       TEXT_FACT_VERSION,  TEXT_FACT_HEALTH,
+                                    TEXT_FACT_CONFIG,      TEXT_FACT_WAITS,    TEXT_FACT_OPERATIONS,
+                                    TEXT_FACT_EXIT_OUTPUT, TEXT_FACT_CHECKS };
 
 static size_t widest_label(enum lang lang)
 {
@@ -167,6 +167,39 @@ static void put_health(struct block *b)
     for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
         if (facts[i].value && *facts[i].value)
             put_fact(b, facts[i].label, on_one_line(b, facts[i].value));
+    }
+}
+
+static const char *check_text(struct block *b, const struct proc_check_view *check)
+{
+    const char *name = check->name,
+               *ms = arena_printf(&b->cli->arena, check->latency_ms < 10 ? "%.1f" : "%.0f",
+                                  check->latency_ms);
+
+    switch ((enum proc_check_state)check->state) {
+    case CHECK_UNKNOWN: break;
+    case CHECK_PASSING: return run_why_fill(b, TEXT_FACT_CHECK_PASSING, TEXT_ARGS(name, ms));
+    case CHECK_FAILING:
+        return run_why_fill(
+            b, TEXT_FACT_CHECK_FAILING,
+            TEXT_ARGS(name, span(b, b->now_s - check->since_s), on_one_line(b, check->text)));
+    }
+    return run_why_fill(b, TEXT_FACT_CHECK_UNKNOWN, TEXT_ARGS(name));
+}
+
+static void put_checks(struct block *b)
+{
+    const struct list *list = &b->process->view.checks;
+    const struct proc_check_view *checks = list->items;
+
+    for (size_t i = 0; i < list->n; i++) {
+        if (i == 0)
+            put_label(b, TEXT_FACT_CHECKS);
+        else
+            out_blanks(&b->cli->out, INDENT + b->labels + GAP);
+        run_why_put_wrapped(b, INDENT + b->labels + GAP,
+                            checks[i].state == CHECK_FAILING ? STYLE_BAD : STYLE_PLAIN,
+                            check_text(b, &checks[i]));
     }
 }
 
@@ -415,6 +448,7 @@ static void run_why_put_process(struct cli *cli, const struct explanation *e, in
     put_state(&b);
     put_use(&b);
     put_health(&b);
+    put_checks(&b);
     put_exit(&b);
     put_limit(&b);
     put_tries(&b);

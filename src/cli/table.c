@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem/mem.h"
 #include "cli/width.h"
@@ -52,10 +53,21 @@ void table_add_text(struct table *t, enum style style, enum lang lang, enum text
     table_add(t, style, text_get(lang, id));
 }
 
+static bool is_hidden(const struct table *t, size_t column)
+{
+    for (size_t i = column; i < t->n_cells; i += t->n_columns) {
+        if (strcmp(t->cells[i].text, "-") != 0)
+            return false;
+    }
+    return t->columns[column].hides;
+}
+
 static size_t column_width(const struct table *t, size_t column, enum lang lang)
 {
     size_t width = width_text(text_get(lang, t->columns[column].head));
 
+    if (is_hidden(t, column))
+        return GONE;
     for (size_t i = column; i < t->n_cells; i += t->n_columns) {
         if (t->cells[i].width > width)
             width = t->cells[i].width;

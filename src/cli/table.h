@@ -14,6 +14,7 @@ struct column {
     bool right;    /* align right, for numbers */
     unsigned goes; /* on a narrow terminal columns with 1 are left out first; 0: never */
     bool wraps;    /* the last column: long text is wrapped instead of cut */
+    bool hides;    /* left out if all its cells are empty */
 };
 
 struct table {

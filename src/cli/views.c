@@ -37,6 +37,7 @@ static const struct column local_columns[] = {
     { TEXT_CPU, true, .goes = 5 },
     { TEXT_MEM, true, .goes = 6 },
     { TEXT_UPTIME, true },
+    { TEXT_HEALTH, false, .goes = 4, .hides = true },
     { TEXT_WHY, false },
 };
 
@@ -175,6 +176,28 @@ static void add_state(struct table *t, enum lang lang, const struct process_view
     table_add_text(t, status_style(p), lang, views_state(p));
 }
 
+/* Of a running process; nothing is known of one that has neither checks nor a health command. */
+static void add_health(struct table *t, enum lang lang, const struct process_view *p)
+{
+    const struct proc_view *v = &p->view;
+    const char *failing = proc_view_failing(v);
+    struct buf b = { 0 };
+
+    if (v->status != PROC_RUNNING || p->unknown_since_s) {
+        table_add(t, STYLE_PLAIN, "");
+    } else if (failing) {
+        text_put(&b, lang, TEXT_HEALTH_FAILING, TEXT_ARGS(failing));
+        table_add(t, STYLE_BAD, buf_text(&b));
+    } else if (!v->checks.n && !(v->health && *v->health)) {
+        table_add(t, STYLE_PLAIN, "");
+    } else if (proc_view_is_healthy(v)) {
+        table_add_text(t, STYLE_GOOD, lang, TEXT_HEALTH_OK);
+    } else {
+        table_add_text(t, STYLE_DIM, lang, TEXT_UNKNOWN);
+    }
+    buf_free(&b);
+}
+
 void views_process_add(struct table *t, enum lang lang, const struct process_view *p, int64_t now_s)
 {
     const struct proc_view *v = &p->view;
@@ -188,6 +211,7 @@ void views_process_add(struct table *t, enum lang lang, const struct process_vie
     table_add_number(t, v->restarts);
     add_use(t, p);
     add_uptime(t, lang, p, now_s);
+    add_health(t, lang, p);
     table_add(t, STYLE_PLAIN, views_why(&t->arena, lang, p, now_s));
 }
 

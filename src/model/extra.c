@@ -92,13 +92,15 @@ const struct enum_name proc_ready_names[] = {
 static const struct field ready_fields[] = {
     { "when", .type = FIELD_ENUM, AT(proc_ready, kind), .names = proc_ready_names, .flags = FIELD_BY_NAME,
       .doc = "`alive`: it has run for `start_check_secs`, as with BlueKing; `notify`: it sends READY=1 to "
-             "$NOTIFY_SOCKET, as for systemd; `pid_file`: the pid file has its pid; `port`: the port accepts connections; "
-             "`health`: `health_cmd` exits with 0.  The start succeeds at that moment; a process that is not ready in time "
+             "$NOTIFY_SOCKET, as for systemd; `pid_file`: the pid file has its pid; `port`: the port accepts connections, and the "
+             "listener belongs to its family; `health`: `health_cmd` exits with 0, and all `checks` pass.  The start succeeds at that moment; a process that is not ready in time "
              "fails with 836 and is left running" },
     { "port", .type = FIELD_INT, AT(proc_ready, port), .max = 65535, .flags = FIELD_OMIT_EMPTY,
       .doc = "of TCP, on 127.0.0.1 or ::1, for `port`" },
     { "timeout", .type = FIELD_INT, AT(proc_ready, timeout_s), .max = DAY_S, .flags = FIELD_SECONDS | FIELD_OMIT_EMPTY,
       .doc = "seconds after which the start has failed; 0: `op_timeout`" },
+    { "any_owner", .type = FIELD_BOOL, AT(proc_ready, any_owner), .flags = FIELD_OMIT_EMPTY,
+      .doc = "for `port`: the listener may belong to any process, as with docker-proxy or socket activation" },
     { 0 },
 };
 const struct shape proc_ready_shape = { "ready", sizeof(struct proc_ready), ready_fields };

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "model/check.h"
 #include "wire/json/shape.h"
 
 struct proc_env {
@@ -26,12 +27,13 @@ enum proc_ready_kind {
     READY_NOTIFY,   /* it has sent READY=1 to $NOTIFY_SOCKET */
     READY_PID_FILE, /* its pid file has its pid */
     READY_PORT,     /* its port accepts connections */
-    READY_HEALTH,   /* its health_cmd exits with 0 */
+    READY_HEALTH,   /* its health_cmd exits with 0, and its checks pass */
 };
 
 struct proc_ready {
     int64_t kind; /* enum proc_ready_kind */
     int64_t port, timeout_s;
+    bool any_owner; /* READY_PORT: the listener may belong to another process */
 };
 
 /* Bounds that the kernel enforces for all processes of the spec, besides the limits of
@@ -76,6 +78,7 @@ struct proc_extra {
     int64_t priority;       /* start order when the host boots: smaller first */
     struct list after; /* struct proc_word: "name" or "namespace:name" that have to be up first */
     int64_t health_interval_s;  /* 0: only on request */
+    struct list checks;         /* struct proc_check */
     int64_t unhealthy_restarts; /* restart after so many failures in a row; 0: never */
     int64_t log_max_bytes;      /* 0: the agent's setting */
     struct proc_caps caps;

@@ -35,8 +35,10 @@
     { "health_interval", .type = FIELD_INT, AT_EXTRA(health_interval_s), .max = DAY_S,
       .flags = FIELD_SECONDS | FIELD_OMIT_EMPTY, .doc = "seconds between runs of `health_cmd` while it is hosted and runs; each may take 10, or "
              "`op_timeout` if that is less; 0: only on request" },
+    { "checks", .type = FIELD_LIST, AT_EXTRA(checks), .max = CHECKS_MAX, .sub = &proc_check_shape,
+      .flags = FIELD_OMIT_EMPTY, .doc = "what the agent looks at regularly while the process is hosted and runs; it is unhealthy while one fails" },
     { "unhealthy_restarts", .type = FIELD_INT, AT_EXTRA(unhealthy_restarts), .max = 1000,
-      .flags = FIELD_OMIT_EMPTY, .doc = "restart it after so many failures of `health_cmd` in a row, by "
+      .flags = FIELD_OMIT_EMPTY, .doc = "restart it after so many failures of `health_cmd`, or of a failing check, in a row, by "
              "`restart_cmd` or a stop and a start; after `start_retries` of these without a success it stays as it is; 0: never" },
     { "log_max_bytes", .type = FIELD_INT, AT_EXTRA(log_max_bytes), .max = 256 << 20, .flags = FIELD_BYTES | FIELD_OMIT_EMPTY,
       .doc = "size of its output file, and again of the previous one; 0: the agent's setting" },

@@ -31,6 +31,8 @@ static const struct field fields[] = {
       .doc = "output of version_cmd" },
     { "health", .type = FIELD_STR, AT(health), .max = 8192, .flags = FIELD_OMIT_EMPTY | FIELD_ENGLISH,
       .doc = "output of health_cmd" },
+    { "checks", .type = FIELD_LIST, AT(checks), .max = CHECKS_MAX, .sub = &proc_check_view_shape,
+      .flags = FIELD_OMIT_EMPTY, .doc = "its checks, if it has any" },
     { "stat", .type = FIELD_STR, AT(stat), .max = 16, .flags = FIELD_OMIT_EMPTY, .doc = "the kernel's one-letter process state" },
     { "start_time", .type = FIELD_STR, AT(start_time), .max = 64, .flags = FIELD_OMIT_EMPTY,
       .doc = "when the process started, local time" },
@@ -55,6 +57,73 @@ static const struct field fields[] = {
 const struct shape proc_view_shape = { "process", sizeof(struct proc_view), fields,
                                        .doc = "A process as its agent sees it." };
 
+static const struct proc_check_view *failing_check(const struct proc_view *v)
+{
+    const struct proc_check_view *checks = v->checks.items;
+
+    for (size_t i = 0; i < v->checks.n; i++) {
+        if (checks[i].state == CHECK_FAILING)
+            return &checks[i];
+    }
+    return NULL;
+}
+
+const char *proc_view_failing(const struct proc_view *v)
+{
+    const struct proc_check_view *check = failing_check(v);
+
+    if (check)
+        return check->name;
+    return v->cause.unhealthy_s > 0 && !v->checks.n ? "health_cmd" : NULL;
+}
+
+bool proc_view_is_healthy(const struct proc_view *v)
+{
+    const struct proc_check_view *checks = v->checks.items;
+
+    for (size_t i = 0; i < v->checks.n; i++) {
+        if (checks[i].state != CHECK_PASSING)
+            return false;
+    }
+    return v->cause.unhealthy_s <= 0;
+}
+
+const char *proc_view_complaint(const struct proc_view *v)
+{
+    const struct proc_check_view *check = failing_check(v);
+
+    if (check)
+        return check->text ? check->text : "";
+    return v->health ? v->health : "";
+}
+
+struct list proc_view_checks_in(const struct proc_view *v, enum lang lang, struct arena *a,
+                                const char *(*fn)(const char *text, enum lang lang,
+                                                  struct arena *a))
+{
+    const struct proc_check_view *from = v->checks.items;
+    struct proc_check_view *to = arena_alloc(a, (v->checks.n + 1) * sizeof(*to));
+
+    for (size_t i = 0; i < v->checks.n; i++) {
+        to[i] = from[i];
+        to[i].text = from[i].text ? fn(from[i].text, lang, a) : "";
+    }
+    return (struct list){ to, v->checks.n };
+}
+
+static void keep_checks(struct list *checks, struct arena *a)
+{
+    const struct proc_check_view *from = checks->items;
+    struct proc_check_view *to = checks->n ? arena_alloc(a, checks->n * sizeof(*to)) : NULL;
+
+    for (size_t i = 0; i < checks->n; i++) {
+        to[i] = from[i];
+        to[i].name = arena_strdup(a, from[i].name ? from[i].name : "");
+        to[i].text = arena_strdup(a, from[i].text ? from[i].text : "");
+    }
+    checks->items = to;
+}
+
 void proc_view_keep(struct proc_view *v, struct arena *a)
 {
     for (const struct field *f = fields; f->name; f++) {
@@ -63,5 +132,6 @@ void proc_view_keep(struct proc_view *v, struct arena *a)
         if (f->type == FIELD_STR && !(f->flags & FIELD_MSG))
             *text = arena_strdup(a, *text ? *text : "");
     }
+    keep_checks(&v->checks, a);
     proc_cause_keep(&v->cause, a);
 }

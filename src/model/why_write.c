@@ -75,6 +75,7 @@ enum phrase {
     OVER_LIMIT,
     UNHEALTHY,
     UNHEALTHY_SAID,
+    UNHEALTHY_CHECK,
     DRIFT,
     AWAY,
     AWAY_FOR,
@@ -137,6 +138,7 @@ static const char *const phrases[][LANGS] = {
     [RUN_NOT_HOSTED] = { "; not hosted, so it is not run", "；未托管，不会自动执行" },
     [UNHEALTHY] = { "; unhealthy for {0}", "；不健康已 {0}" },
     [UNHEALTHY_SAID] = { "; unhealthy for {0}: {1}", "；不健康已 {0}：{1}" },
+    [UNHEALTHY_CHECK] = { "; unhealthy for {0}: check {1}: {2}", "；不健康已 {0}：检查 {1}：{2}" },
     [DRIFT] = { "; configuration is not as it should be: {0}", "；配置文件与预期不符：{0}" },
     [OVER_LIMIT] = { ", for it used too much ({0})", "，资源超限（{0}）" },
     [AWAY] = { "the agent is not connected; last known: ", "Agent 未连接；最后所知：" },
@@ -360,10 +362,13 @@ static void say_restarts(struct sentence *s)
 static void write_health(struct sentence *s)
 {
     const struct proc_cause *c = s->cause;
-    const char *health = detail(s, s->view->health ? s->view->health : "");
+    const char *health = agents_words(s, proc_view_complaint(s->view));
+    const char *check = s->view->checks.n ? proc_view_failing(s->view) : NULL;
     const char *drift = detail(s, c->drift ? c->drift : "");
 
-    if (c->unhealthy_s > 0)
+    if (c->unhealthy_s > 0 && check)
+        say(s, UNHEALTHY_CHECK, PHRASE_ARGS(ago(s, c->unhealthy_s), detail(s, check), health));
+    else if (c->unhealthy_s > 0)
         say(s, *health ? UNHEALTHY_SAID : UNHEALTHY, PHRASE_ARGS(ago(s, c->unhealthy_s), health));
     if (*drift)
         say(s, DRIFT, PHRASE_ARGS(drift));

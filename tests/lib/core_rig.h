@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "agent/supervise/core.h"
+#include "agent/supervise/core_net.h"
 #include "agent/supervise/core_use.h"
 #include "base/mem/arena.h"
 #include "base/mem/buf.h"
@@ -101,10 +102,17 @@ struct rig {
     bool is_of_start;                            /* of the last look: as find.h has it */
     bool is_doubtful;                            /* what was asked last */
     bool is_untrusted;
-    int start_kills;   /* signals to commands */
-    bool port_is_open; /* of all of them */
-    int64_t port;      /* that was tried last */
-    int ports;         /* tries */
+    int start_kills;                /* signals to commands */
+    bool port_is_open;              /* of all of them */
+    enum core_check_outcome net[8]; /* of checks over the network, by their number in the name */
+    bool is_foreign;                /* the port: it belongs to another process */
+    double latency_ms;              /* of checks */
+    bool any_owner;                 /* of what was tried last, */
+    struct core_ident main;         /* and whose it should be */
+    int changes;                    /* of checks, between passing and failing */
+    char change[64];                /* the last one */
+    int64_t port;                   /* that was tried last */
+    int ports;                      /* tries */
     struct rig_proc procs[RIG_PROCS];
     size_t n_procs;
     struct {
@@ -411,12 +419,30 @@ static inline void rig_files(void *arg, const char *space, const char *name, con
     rig_proc(name)->files = files->n;
 }
 
-static inline void rig_try_port(void *arg, uint64_t id, int64_t port)
+static inline void rig_on_check(void *arg, const struct core_check *check)
+{
+    struct check_place place;
+    const char *wrong = *check->check->http ? check_read_url(check->check->http, &place)
+                                            : check_read_tcp(check->check->tcp, &place);
+
+    (void)arg;
+    assert_null(wrong);
+    rig.port = place.port;
+    rig.any_owner = check->check->any_owner;
+    rig.main = check->family.main;
+    rig.ports++;
+    rig_ask(false, check->id, check->family.name, *check->check->name ? "check" : "port");
+    rig.asks[rig.n_asks - 1].question = (uint64_t)(*check->check->name - '0');
+}
+
+static inline void rig_check_changed(void *arg, const char *space, const char *name,
+                                     const struct proc_check_view *check)
 {
     (void)arg;
-    rig.port = port;
-    rig.ports++;
-    rig_ask(false, id, "", "port");
+    (void)space;
+    rig.changes++;
+    snprintf(rig.change, sizeof(rig.change), "%s %s %s", name, check->name,
+             check->state == CHECK_FAILING ? "fails" : "passes");
 }
 
 static inline void rig_unexpected(void *arg, const char *state, const char *event)
@@ -440,7 +466,8 @@ static const struct core_effects rig_effects = {
     .allow = rig_allow,
     .sample = rig_sample,
     .files = rig_files,
-    .try_port = rig_try_port,
+    .check = rig_on_check,
+    .check_changed = rig_check_changed,
     .has_family = rig_has_family,
     .family = rig_family,
     .is_alive = rig_is_alive,
@@ -604,6 +631,19 @@ static inline void rig_end_late(uint64_t id)
     }
 }
 
+static inline void rig_answer_check(uint64_t id, enum core_check_outcome outcome)
+{
+    static const char *const texts[] = {
+        [CHECK_OK] = "",
+        [CHECK_FAILED] = "port 8080 takes no connections",
+        [CHECK_FOREIGN] = "port 8080 is held by thief (12), which does not belong to it",
+        [CHECK_NOT_DONE] = "",
+    };
+    const struct core_checked got = { outcome, rig.latency_ms, texts[outcome] };
+
+    core_on_check(rig.core, id, &got, rig.now_ms);
+}
+
 /* Answers what was asked for first. */
 static inline void rig_answer(void)
 {
@@ -623,7 +663,11 @@ static inline void rig_answer(void)
     else if (is_run)
         rig_begin_run(p, id, what);
     else if (!strcmp(what, "port"))
-        core_on_port(rig.core, id, rig.port_is_open, rig.now_ms);
+        rig_answer_check(id, rig.is_foreign     ? CHECK_FOREIGN
+                             : rig.port_is_open ? CHECK_OK
+                                                : CHECK_FAILED);
+    else if (!strcmp(what, "check"))
+        rig_answer_check(id, rig.net[question]);
     else if (!strcmp(what, "probe"))
         rig_answer_probe(p, id, question, self, by_pid_file);
     else if (!strcmp(what, "family"))

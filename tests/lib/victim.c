@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +26,7 @@ enum { FORKS_MAX = 10000, HUGE_BYTES = 1 << 20 };
 
 static struct {
     int64_t life_ms, start_ms, crash_ms, pid_late_ms, flood_bytes, grow_bytes;
-    int exit_code, crash_signal, children, forks, storm;
+    int exit_code, crash_signal, children, forks, storm, port;
     const char *pid_file, *pid_kind, *name, *print, *slot, *usr1_name, *usr1_exec, *lease;
     bool has_exit, daemonize, ignore_term, orphans, notify, flood, stop_self, no_reap, burn, brief;
 } opt = { .life_ms = 60000, .crash_ms = -1, .pid_kind = "good" };
@@ -60,6 +61,7 @@ static const struct option options[] = {
     { "burn", 0, NULL, 'B' },          /* it and its children use all the processor they get */
     { "brief", 0, NULL, 'b' },         /* one child after the other does, each for a moment */
     { "grow", 1, NULL, 'g' },          /* uses so many bytes of memory */
+    { "listen", 1, NULL, 'T' },        /* on this TCP port of 127.0.0.1; accepts nothing */
     { "usr1-name", 1, NULL, 'u' },     /* renames itself when it is told to */
     { "usr1-exec", 1, NULL, 'x' },     /* becomes this program when it is told to */
     { 0 },
@@ -123,6 +125,7 @@ static void take(int letter, const char *arg)
     case 's': opt.crash_signal = (int)number(arg); break;
     case 'c': opt.crash_ms = number(arg); break;
     case 't': opt.ignore_term = true; break;
+    case 'T': opt.port = (int)number(arg); break;
     case 'd': opt.daemonize = true; break;
     case 'w': opt.start_ms = number(arg); break;
     case 'p': opt.pid_file = arg; break;
@@ -380,6 +383,19 @@ static void live(void)
     nap_ms(left);
 }
 
+/* The kernel accepts connections until its queue is full. */
+static void listen_on_port(void)
+{
+    const struct sockaddr_in at = { .sin_family = AF_INET,
+                                    .sin_port = htons((uint16_t)opt.port),
+                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (bind(fd, (const struct sockaddr *)&at, sizeof(at)) || listen(fd, 4096))
+        exit(99);
+}
+
 static void set_up(void)
 {
     if (opt.start_ms > 0)
@@ -398,6 +414,8 @@ static void set_up(void)
         leave_parent();
     if (opt.usr1_name || opt.usr1_exec)
         signal(SIGUSR1, on_usr1);
+    if (opt.port)
+        listen_on_port();
     nap_ms(opt.pid_late_ms);
     if (opt.pid_file && strcmp(opt.pid_kind, "never") != 0)
         write_pid_file();

@@ -22,7 +22,7 @@ static struct whole {
 } whole;
 
 /* What came of the commands, by item. */
-enum { WHOLE_ANSWERS = 16 };
+enum { WHOLE_ANSWERS = 32 };
 
 static struct whole_answer {
     bool has_come;

@@ -205,7 +205,7 @@ static const char *policy_name_of(const struct proc_spec *spec, const char *line
         if (!strcmp(*(const char *const *)(const void *)control, line))
             return commands[i].name;
     }
-    return "command";
+    return proc_checks_have(&spec->extra.checks, line) ? "checks" : "command";
 }
 
 static bool is_launcher(const char *exe)

@@ -16,6 +16,7 @@
 
 #include "agent/identify/find.h"
 #include "agent/identify/procfs.h"
+#include "agent/identify/program.h"
 #include "base/mem/buf.h"
 #include "base/mem/map.h"
 #include "base/mem/mem.h"
@@ -210,7 +211,7 @@ static enum kin judge_orphan(struct look *l, const struct person *p)
 static bool runs_another_program(const struct look *l, const struct person *p)
 {
     struct procfs_names names;
-    uint64_t program = family_program(p->pid);
+    uint64_t program = program_of(p->pid);
     struct err why;
 
     if (l->w->program && program)
@@ -769,22 +770,30 @@ int family_siblings(const struct family_want *w, struct arena *a, const char **r
     return 0;
 }
 
-/* ---- program */
+/* ---- pids */
 
-uint64_t family_program(int64_t pid)
+int family_list(const struct family_want *w, struct arena *a, int64_t **ret, size_t *ret_n,
+                struct err *err)
 {
-    static const char gone[] = " (deleted)";
-    char exe[PROCFS_PATH_SIZE];
-    uint64_t hash = 0xCBF29CE484222325U; /* FNV-1a */
-    struct err why;
-    size_t n;
+    const struct map_entry *e;
+    struct look l;
+    size_t n = 0;
 
-    if (procfs_exe((pid_t)pid, exe, &why))
-        return 0;
-    n = strlen(exe);
-    if (n >= sizeof(gone) && !strcmp(exe + n - sizeof(gone) + 1, gone))
-        n -= sizeof(gone) - 1;
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ (unsigned char)exe[i]) * 0x100000001B3U;
-    return hash ? hash : 1;
+    if (look_begin(&l, w, err))
+        return -1;
+    *ret = arena_alloc(a, (l.n + l.siblings.n + 1) * sizeof(**ret));
+    for (size_t i = 0; i < l.n; i++) {
+        if (has_family_of(&l, l.list[i]))
+            (*ret)[n++] = l.list[i]->pid;
+    }
+    for (size_t at = 0; (e = map_next(&l.siblings, &at));) {
+        const struct ident *id = e->value;
+        const struct person *p = person_get(&l, id->pid);
+
+        if (p && is_person(p, id))
+            (*ret)[n++] = id->pid;
+    }
+    *ret_n = n;
+    look_done(&l);
+    return 0;
 }

@@ -58,7 +58,7 @@ struct family_want {
      * not belong to the family by it. Where the time is unknown, only a process with the name of
      * the main process does. */
     int64_t ended_ticks;
-    uint64_t program;       /* family_program() */
+    uint64_t program;       /* program_of() */
     const char *kin;        /* what descended from it: family.kin; "" or NULL: nothing */
     bool is_session_shared; /* with the main process of another spec, which may have ended, too */
 
@@ -92,7 +92,9 @@ int family_find(const struct family_want *w, int number, struct arena *a, struct
 int family_siblings(const struct family_want *w, struct arena *a, const char **ret,
                     const char **ret_kin, struct err *err);
 
-/* Identifies the file that a process runs; 0: unknown. */
-uint64_t family_program(int64_t pid);
+/* Pids of the main process and of all that may belong to it: members, those that are doubtful, and
+ * siblings. The scope does not matter. In the arena. */
+int family_list(const struct family_want *w, struct arena *a, int64_t **ret, size_t *ret_n,
+                struct err *err);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "agent/identify/family.h"
 #include "agent/identify/procfs.h"
+#include "agent/identify/program.h"
 #include "base/mem/buf.h"
 
 struct orphans_search {
@@ -54,7 +55,7 @@ static bool orphans_on_process(void *search, pid_t pid)
     struct err why;
     uid_t uid;
 
-    if (pid > 1 && pid != getpid() && family_program(pid) == w->program &&
+    if (pid > 1 && pid != getpid() && program_of(pid) == w->program &&
         !procfs_stat(pid, &st, &why) && is_orphan(&st) && !procfs_uid(pid, &uid, &why) &&
         uid == w->uid && !is_of_spec(w, &st) && !is_in_session_of_spec(w, &st))
         add_orphan(s, &st);

@@ -23,7 +23,7 @@ enum { ORPHANS_NAMED_MAX = 10 }; /* in a text; more are counted */
 
 struct orphans_want {
     const char *boot_id;
-    uint64_t program; /* family_program() of the main process */
+    uint64_t program; /* program_of() of the main process */
     uid_t uid;
     bool (*is_others)(void *arg, const struct ident *id); /* a main process; may be NULL */
     void *arg;

@@ -13,13 +13,13 @@
 #include "agent/confine/cgroup.h"
 #include "agent/exec/outlog.h"
 #include "agent/exec/spawn.h"
+#include "agent/shell/agent_check.h"
 #include "agent/shell/agent_family.h"
 #include "agent/shell/agent_files.h"
 #include "agent/shell/agent_local.h"
 #include "agent/shell/agent_notify.h"
 #include "agent/shell/agent_output.h"
 #include "agent/shell/agent_parts.h"
-#include "agent/shell/agent_port.h"
 #include "agent/shell/agent_probe.h"
 #include "agent/shell/agent_run.h"
 #include "agent/shell/agent_sample.h"
@@ -35,6 +35,7 @@
 #include "base/os/self.h"
 #include "base/os/sys.h"
 #include "base/os/time.h"
+#include "model/check.h"
 
 enum { TICK_MS = 10 * 1000 };
 
@@ -389,11 +390,26 @@ static void on_files(void *agent, const char *space, const char *name, const cha
     files_set(a->files, space, name, user, files);
 }
 
-static void on_try_port(void *agent, uint64_t id, int64_t port)
+static void agent_on_check(void *agent, const struct core_check *check)
 {
     struct agent *a = agent;
 
-    ports_try(a->ports, id, port);
+    checker_add(a->checker, check);
+}
+
+static void on_check_changed(void *agent, const char *space, const char *name,
+                             const struct proc_check_view *check)
+{
+    const struct agent *a = agent;
+    char reason[ERR_MSG_BYTES];
+
+    if (check->state == CHECK_FAILING)
+        LOG(a->base.log, LOG_WARN, "a check fails", log_str("namespace", space),
+            log_str("process", name), log_str("check", check->name),
+            log_str("reason", msg_english(reason, sizeof(reason), check->text)));
+    else
+        LOG(a->base.log, LOG_INFO, "a check passes again", log_str("namespace", space),
+            log_str("process", name), log_str("check", check->name));
 }
 
 static void on_agent_stats(void *agent, struct message_agent_stats *to)
@@ -433,7 +449,8 @@ static const struct core_effects core_effects = {
     .is_alive = on_is_alive,
     .is_alone = on_is_alone,
     .files = on_files,
-    .try_port = on_try_port,
+    .check = agent_on_check,
+    .check_changed = on_check_changed,
     .agent_stats = on_agent_stats,
     .unexpected = on_unexpected,
 };
@@ -604,10 +621,10 @@ static void agent_begin(struct agent *a)
     a->trims = trims_new(&a->base, a->o->output_max_bytes);
     a->files = files_new(&a->base);
     a->notices = notices_new(&a->base, &a->effects.users);
-    a->ports = ports_new(&a->base);
     a->probes = probes_new(&a->base, &a->effects, &a->policy, a->watches);
     open_runs(a);
     open_families(a);
+    a->checker = checker_new(&a->base, a->families);
     same_boot = !strcmp(a->disk.boot_id, a->base.boot_id);
 
     proc_start(&a->proc, same_boot);
@@ -694,7 +711,7 @@ bool agent_free(struct agent *a)
     local_free(a->local);
     files_free(a->files);
     notices_free(a->notices);
-    ports_free(a->ports);
+    checker_free(a->checker);
     a->local = NULL;
     job_thread_leave(a->lookups, END_MS);
     timer_stop(a->base.loop, &a->base.settle);

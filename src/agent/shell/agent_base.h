@@ -11,11 +11,12 @@
  *    agent_disk.h     the journal
  *    agent_trim.h     names and limits of output files
  *    agent_output.h   reads output
- *    agent_policy.h, agent_files.h, agent_port.h, agent_sample.h, agent_notify.h, agent_hello.h
+ *    agent_policy.h, agent_files.h, agent_sample.h, agent_notify.h, agent_hello.h
  *    agent_watch.h    processes watched until they end
  *    agent_probe.h    identifies processes and reads their kernel state
  *    agent_run.h      start and end of commands
  *    agent_family.h   what is left of a process
+ *    agent_check.h    checks over the network
  *    agent_local.h    local control socket
  *    agent_upgrade.h  upgrade in place
  *    agent.h          all of them; events to the core, and the effects it requests

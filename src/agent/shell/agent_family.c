@@ -9,6 +9,7 @@
 
 #include "agent/confine/cgroup.h"
 #include "agent/identify/family.h"
+#include "agent/identify/listener.h"
 #include "agent/identify/orphans.h"
 #include "agent/shell/agent_base.h"
 #include "agent/shell/agent_disk.h"
@@ -34,6 +35,14 @@ struct families {
     size_t n_names;
 };
 
+/* A question whose listener it is; in the arena of the effect. */
+struct owner_ask {
+    struct listener_want want;
+    struct listener got;
+    owner_fn *fn; /* NULL: forgotten */
+    void *arg;
+};
+
 /* What the worker gets, and its result. */
 struct effect_family {
     struct core_family family; /* texts are in the arena; without the spec */
@@ -47,6 +56,7 @@ struct effect_family {
     struct family got;
     const char *siblings, *kin;  /* of family_siblings() */
     struct orphans_want orphans; /* program 0: none are wanted */
+    struct owner_ask *owner;     /* NULL: it is no question whose listener it is */
 };
 
 struct families *families_new(const struct family_parts *parts)
@@ -144,7 +154,8 @@ bool families_has(struct families *f, const struct core_family *family)
 
 /* ---- the request */
 
-static struct effect *new_effect(struct families *f, const struct core_family *from)
+static struct effect *new_effect(struct families *f, const struct core_family *from,
+                                 const struct proc_identity *identity, enum proc_scope scope)
 {
     struct effect *effect = effect_new(f->parts.effects, EFFECT_FAMILY);
     struct effect_family *e = arena_alloc(&effect->arena, sizeof(*e));
@@ -152,27 +163,50 @@ static struct effect *new_effect(struct families *f, const struct core_family *f
     effect->families = f;
     effect->family = e;
     effect->look.id = from->id; /* for runs_watch() */
-    effect_identity(effect, &from->spec->identity);
+    effect_identity(effect, identity);
     e->family = *from;
     e->family.space = arena_strdup(&effect->arena, from->space);
     e->family.name = arena_strdup(&effect->arena, from->name);
     e->family.siblings = arena_strdup(&effect->arena, from->siblings ? from->siblings : "");
-    e->want.scope = scope_of(f, from->spec);
+    e->want.scope = scope;
     e->family.spec = NULL; /* everything needed of it has been copied */
     return effect;
 }
 
 void families_add(struct families *f, const struct core_family *family)
 {
-    new_effect(f, family);
+    new_effect(f, family, &family->spec->identity, scope_of(f, family->spec));
 }
 
 void families_add_siblings(struct families *f, const struct core_family *family)
 {
-    struct effect_family *e = new_effect(f, family)->family;
+    struct effect_family *e =
+        new_effect(f, family, &family->spec->identity, scope_of(f, family->spec))->family;
 
     e->is_siblings = true;
     e->family.wants_orphans = false;
+}
+
+struct owner_ask *families_ask_owner(struct families *f, const struct core_family *family,
+                                     const struct proc_identity *identity, const char *host,
+                                     int64_t port, owner_fn *fn, void *arg)
+{
+    struct effect *effect = new_effect(f, family, identity, SCOPE_FAMILY);
+    struct owner_ask *ask = arena_alloc(&effect->arena, sizeof(*ask));
+
+    *ask = (struct owner_ask){
+        .want = { .host = arena_strdup(&effect->arena, host), .port = port },
+        .fn = fn,
+        .arg = arg,
+    };
+    effect->family->owner = ask;
+    return ask;
+}
+
+void owner_forget(struct owner_ask *ask)
+{
+    if (ask)
+        ask->fn = NULL;
 }
 
 /* ---- preparation, on the loop */
@@ -317,12 +351,46 @@ static int find_members(struct effect *effect)
     return orphans_name(&e->orphans, &effect->arena, &e->got.others, &effect->failure);
 }
 
+/* Mostly it is the main process's, which costs little to find out; the family costs a system call
+ * for every process of the host. */
+static bool is_of_main(const struct effect_family *e)
+{
+    struct listener_want want = e->owner->want;
+
+    want.main = e->want.main.pid;
+    want.family = &want.main;
+    want.n = want.main ? 1 : 0;
+    want.is_brief = true;
+    listener_find(&want, &e->owner->got);
+    return e->owner->got.owner == LISTENER_FAMILY;
+}
+
+static int find_owner(struct effect *effect)
+{
+    struct effect_family *e = effect->family;
+    struct listener_want *want = &e->owner->want;
+    int64_t *pids;
+
+    if (is_of_main(e))
+        return 0;
+    if (family_list(&e->want, &effect->arena, &pids, &want->n, &effect->failure))
+        return -1;
+    want->family = pids;
+    want->main = e->want.main.pid;
+    listener_find(want, &e->owner->got);
+    return 0;
+}
+
 static void family_work(struct worker_job *job, struct spawner *s)
 {
     struct effect *effect = job->arg;
     struct effect_family *e = effect->family;
 
     (void)s;
+    if (e->owner) {
+        effect->has_failed = find_owner(effect) != 0;
+        return;
+    }
     effect->has_failed = e->is_siblings ? family_siblings(&e->want, &effect->arena, &e->siblings,
                                                           &e->kin, &effect->failure) != 0
                                         : find_members(effect) != 0;
@@ -371,6 +439,17 @@ static void answer_siblings(const struct effect *effect)
                      agent_now_ms(a));
 }
 
+/* Failed: the owner is not to be determined. */
+static void answer_owner(const struct effect *effect)
+{
+    struct owner_ask *ask = effect->family->owner;
+
+    if (effect->has_failed)
+        ask->got = (struct listener){ 0 };
+    if (ask->fn)
+        ask->fn(ask->arg, &ask->got);
+}
+
 static void on_family_done(struct worker_job *job)
 {
     struct effect *effect = job->arg;
@@ -378,6 +457,11 @@ static void on_family_done(struct worker_job *job)
     const struct effect_family *e = effect->family;
 
     agent_wake(a);
+    if (e->owner) {
+        answer_owner(effect);
+        effect_free(effect);
+        return;
+    }
     if (effect->has_failed) {
         family_again(effect);
         return;
@@ -419,7 +503,9 @@ enum probe_fate family_carry_out(struct effect *effect)
     struct families *f = effect->families;
     const struct core_family *family = &effect->family->family;
 
-    if (!effect->family->is_siblings &&
+    if (effect->family->owner && !effect->family->owner->fn)
+        return PROBE_DONE;
+    if (!effect->family->is_siblings && !effect->family->owner &&
         !core_awaits_probe(f->parts.agent->core, family->id, family->question))
         return PROBE_DONE;
     if (!workers_have_room(f->parts.agent->workers, effect_owner(effect))) {

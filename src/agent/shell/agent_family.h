@@ -15,6 +15,8 @@ struct agent_base;
 struct disk;
 struct families;
 struct list;
+struct listener;
+struct owner_ask;
 struct probes;
 struct watches;
 
@@ -41,6 +43,14 @@ bool families_has(struct families *f, const struct core_family *family);
 void families_add(struct families *f, const struct core_family *family); /* -> core_on_family() */
 void families_add_siblings(struct families *f,
                            const struct core_family *family); /* -> core_on_siblings() */
+
+/* Whose listener is at this address ("": 127.0.0.1 or ::1)?  fn() is called once, never from within
+ * the call; all arguments are copied.  Of the family its spec is not used. */
+typedef void owner_fn(void *arg, const struct listener *found);
+struct owner_ask *families_ask_owner(struct families *f, const struct core_family *family,
+                                     const struct proc_identity *identity, const char *host,
+                                     int64_t port, owner_fn *fn, void *arg);
+void owner_forget(struct owner_ask *ask); /* fn() is not called any more; NULL is allowed */
 
 enum probe_fate family_carry_out(struct effect *effect);
 

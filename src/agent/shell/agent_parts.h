@@ -24,7 +24,7 @@ struct agent {
     struct trims *trims;
     struct output_reader *output_reader;
     struct files *files;
-    struct ports *ports;
+    struct checker *checker;
     struct samples *samples;
     struct notices *notices;
     struct watches *watches;

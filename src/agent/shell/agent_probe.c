@@ -8,9 +8,9 @@
 
 #include "agent/confine/cgroup.h"
 #include "agent/identify/exes.h"
-#include "agent/identify/family.h"
 #include "agent/identify/find.h"
 #include "agent/identify/pidfile.h"
+#include "agent/identify/program.h"
 #include "agent/identify/view.h"
 #include "agent/shell/agent_base.h"
 #include "agent/shell/agent_effect.h"
@@ -269,7 +269,7 @@ static void probe_work(struct worker_job *job, struct spawner *s)
         return;
     }
     if (p->got.kind == FIND_FOUND && !effect->look.is_peek)
-        p->program = family_program(p->got.id.pid); /* its exe has just been read */
+        p->program = program_of(p->got.id.pid); /* its exe has just been read */
     if (!effect->look.wants_view)
         return;
     if (counts(effect))

@@ -7,6 +7,7 @@
 
 #include "agent/supervise/core_cancel.h"
 #include "agent/supervise/core_cause.h"
+#include "agent/supervise/core_checks.h"
 #include "agent/supervise/core_cycle.h"
 #include "agent/supervise/core_group.h"
 #include "agent/supervise/core_health.h"
@@ -84,6 +85,7 @@ void core_free(struct core *c)
     map_free(&c->commands);
     map_free(&c->done);
     map_free(&c->by_id);
+    map_free(&c->checks);
     map_free(&c->by_pid);
     map_free(&c->by_exited);
     timers_free(&c->timers);
@@ -389,13 +391,15 @@ void core_on_file(struct core *c, const char *space, const char *name, const cha
         health_on_file(k, path, md5, why);
 }
 
-void core_on_port(struct core *c, uint64_t id, bool is_open, int64_t now_ms)
+void core_on_check(struct core *c, uint64_t id, const struct core_checked *got, int64_t now_ms)
 {
     struct op *op = op_by_id(c, id);
 
     c->now_ms = now_ms;
     if (op)
-        ready_on_port(op, is_open);
+        ready_on_port(op, got);
+    else
+        checks_on_result(c, id, got);
 }
 
 void core_on_ready(struct core *c, const char *space, const char *name, struct core_ident main,

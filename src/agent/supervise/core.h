@@ -137,7 +137,7 @@ void core_on_sample(struct core *c, struct core_ident ident, const struct core_s
 /* The state of a watched file.  md5 "": the file cannot be read, and `why` says more. */
 void core_on_file(struct core *c, const char *space, const char *name, const char *path,
                   const char *md5, const char *why, int64_t now_ms);
-void core_on_port(struct core *c, uint64_t id, bool is_open, int64_t now_ms);
+void core_on_check(struct core *c, uint64_t id, const struct core_checked *got, int64_t now_ms);
 /* The process has reported readiness, and its main pid (pid 0: not reported). */
 void core_on_ready(struct core *c, const char *space, const char *name, struct core_ident main,
                    int64_t now_ms);

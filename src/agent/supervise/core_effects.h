@@ -53,7 +53,10 @@ struct core_adopt {
  * n, CORE_DUMPED + n means signal n with a core dump. */
 enum { CORE_STATUS_UNKNOWN = -1, CORE_SIGNALED = 256, CORE_DUMPED = 512 };
 
+struct core_check; /* core_net.h */
+struct core_checked;
 struct message_agent_stats;
+struct proc_check_view;
 
 /* FOUND_UNSURE: the process may run, but cannot be distinguished from others, or its pid file is
  * not trusted.  FOUND_DENIED: no search was made; the host's policy forbids the operation. */
@@ -167,7 +170,10 @@ struct core_effects {
     /* Starts watching these files; an empty list stops it. -> core_on_file() */
     void (*files)(void *arg, const char *space, const char *name, const char *user,
                   const struct list *files);
-    void (*try_port)(void *arg, uint64_t id, int64_t port); /* -> core_on_port() */
+    void (*check)(void *arg, const struct core_check *check); /* -> core_on_check() */
+    /* A check has begun to fail, or passes again.  May be NULL. */
+    void (*check_changed)(void *arg, const char *space, const char *name,
+                          const struct proc_check_view *check);
     /* Resource usage of the agent itself, reported to the server.  May be NULL. */
     void (*agent_stats)(void *arg, struct message_agent_stats *to);
     /* The tables of the core do not have this pair: a fault of the core.  May be NULL. */

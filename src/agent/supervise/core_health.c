@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/supervise/core_checks.h"
 #include "agent/supervise/core_drift.h"
 #include "agent/supervise/core_op.h"
 #include "agent/supervise/core_side_command.h"
@@ -18,7 +19,9 @@ struct health {
     struct core_ident asked; /* the process that `health` refers to */
     bool has_version;        /* version_cmd ran since the last start */
     bool is_spent;           /* no restart is left, and this was reported */
-    int64_t failures;        /* failures in a row */
+    int64_t failures;        /* failures of health_cmd in a row */
+    bool has_passed;         /* the last health_cmd of this run succeeded */
+    struct checks *checks;   /* NULL: none */
     int64_t restarts;        /* restarts in a row without a healthy check */
     struct timer timer;      /* next run of health_cmd */
     void (*done)(void *arg); /* callback of a query; NULL: none */
@@ -26,10 +29,19 @@ struct health {
     struct drift *drift;
 };
 
+static bool is_watched(const struct proc *k)
+{
+    return k->hosted && k->has_spec && proc_policy_of(&k->spec).kind == PROC_RESIDENT;
+}
+
 static bool has_health_checks(const struct proc *k)
 {
-    return k->hosted && k->has_spec && k->spec.extra.health_interval_s > 0 &&
-           *k->spec.control.health_cmd && proc_policy_of(&k->spec).kind == PROC_RESIDENT;
+    return is_watched(k) && k->spec.extra.health_interval_s > 0 && *k->spec.control.health_cmd;
+}
+
+static bool has_checks(const struct proc *k)
+{
+    return is_watched(k) && k->spec.extra.checks.n > 0;
 }
 
 int64_t health_timeout_ms(const struct proc_spec *spec)
@@ -95,12 +107,19 @@ static void set_unhealthy(struct health *c, bool is_unhealthy)
     core_tell_process(k);
 }
 
+static int64_t failures_in_a_row(const struct health *c)
+{
+    int64_t failures = c->checks ? checks_failures(c->checks) : 0;
+
+    return failures > c->failures ? failures : c->failures;
+}
+
 static void restart(struct health *c)
 {
     struct proc *k = c->proc;
 
     if (!k->hosted || !k->spec.extra.unhealthy_restarts ||
-        c->failures < k->spec.extra.unhealthy_restarts || c->is_spent)
+        failures_in_a_row(c) < k->spec.extra.unhealthy_restarts || c->is_spent)
         return;
     c->is_spent =
         !k->spec.extra.keep_trying && c->restarts >= proc_policy_of(&k->spec).start_retries;
@@ -117,6 +136,7 @@ static void note_failure(struct health *c)
     struct proc *k = c->proc;
 
     c->failures++;
+    c->has_passed = false;
     if (!k->cause.unhealthy_s) {
         set_unhealthy(c, true);
         core_tell_event(k, "process_unhealthy", "%s is unhealthy: %s", k->meta.name,
@@ -125,16 +145,27 @@ static void note_failure(struct health *c)
     restart(c);
 }
 
-static void note_success(struct health *c)
+/* It is healthy once nothing fails, and all that is looked at has succeeded. */
+static void recover(struct health *c)
 {
     struct proc *k = c->proc;
 
-    c->failures = c->restarts = 0;
+    if (c->failures || (has_health_checks(k) && !c->has_passed) ||
+        (has_checks(k) && c->checks && !checks_pass(c->checks)))
+        return;
+    c->restarts = 0;
     c->is_spent = false;
     if (!k->cause.unhealthy_s)
         return;
     set_unhealthy(c, false);
     core_tell_event(k, "process_healthy", "%s is healthy again", k->meta.name);
+}
+
+static void note_success(struct health *c)
+{
+    c->failures = 0;
+    c->has_passed = true;
+    recover(c);
 }
 
 /* A result does not count if the process has exited meanwhile or is being restarted.  Neither
@@ -178,6 +209,53 @@ static void ask_health(struct health *c, const struct proc_spec *spec)
                   "", MSG("the one before it still hangs"));
 }
 
+/* ---- checks */
+
+static void note_check(struct health *c, const struct proc_check_view *check,
+                       enum proc_check_state was)
+{
+    struct proc *k = c->proc;
+    const struct core_effects *effects = k->core->effects;
+    bool has_turned =
+        check->state != (int64_t)was && (check->state == CHECK_FAILING || was == CHECK_FAILING);
+
+    core_tell_change(k);
+    if (has_turned && effects->check_changed)
+        effects->check_changed(k->core->arg, k->meta.space, k->meta.name, check);
+    if (check->state != CHECK_FAILING || k->cause.unhealthy_s)
+        return;
+    set_unhealthy(c, true);
+    core_tell_event(k, "process_unhealthy", "%s is unhealthy: check %s: %s", k->meta.name,
+                    check->name, check->text);
+}
+
+static void on_check(void *health, const struct proc_check_view *check, enum proc_check_state was)
+{
+    struct health *c = health;
+
+    note_check(c, check, was);
+    if (check->state == CHECK_FAILING)
+        restart(c);
+    else
+        recover(c);
+}
+
+static void look_at_checks(struct health *c)
+{
+    struct proc *k = c->proc;
+    bool is_wanted = has_checks(k);
+
+    if (c->checks && (!is_wanted || !checks_are_of(c->checks, &k->spec))) {
+        checks_free(c->checks);
+        c->checks = NULL;
+        core_tell_change(k);
+    }
+    if (is_wanted && !c->checks)
+        c->checks = checks_new(k, &k->spec, on_check, c);
+    if (c->checks)
+        checks_watch(c->checks, k->ident.pid != 0);
+}
+
 static void health_on_time(void *health)
 {
     struct health *c = health;
@@ -212,6 +290,7 @@ static void look_at_health(struct health *c)
     if (!k->ident.pid) {
         set_text(&c->health, "");
         c->failures = 0;
+        c->has_passed = false;
     }
     if (!k->ident.pid || !has_health_checks(k))
         timers_stop(timers, &c->timer);
@@ -226,12 +305,13 @@ void health_look(struct proc *k)
 
     if (!k->ident.pid)
         k->cause.unhealthy_s = 0; /* that was another process */
-    if (!k->core->is_started ||
-        (!k->health && !has_version && !has_health_checks(k) && !drift_is_wanted(k)))
+    if (!k->core->is_started || (!k->health && !has_version && !has_health_checks(k) &&
+                                 !has_checks(k) && !drift_is_wanted(k)))
         return;
     c = health_of(k);
     drift_look(k, &c->drift);
     look_at_health(c);
+    look_at_checks(c);
     if (has_version && !c->has_version && k->ident.pid && !restart_is_in_progress(k))
         ask_version(c, &k->spec);
 }
@@ -243,7 +323,8 @@ void health_on_start(struct proc *k)
     k->cause.unhealthy_s = 0;
     if (!c)
         return;
-    c->has_version = c->is_spent = false;
+    c->has_version = c->is_spent = c->has_passed = false;
+    checks_reset(c->checks);
     c->failures = 0; /* `restarts` counts over several starts */
     set_text(&c->health, "");
 }
@@ -253,8 +334,10 @@ void health_on_done(struct proc *k, int code, const char *text)
     struct health *c = k->health;
 
     k->run = (struct core_ident){ 0 };
-    if (c)
+    if (c) {
         c->failures = 0;
+        checks_reset(c->checks);
+    }
     if (c && code == CODE_DENIED && c->restarts > 0)
         c->restarts--; /* nothing was done */
     if (code == CODE_OK) {
@@ -287,6 +370,7 @@ void health_free(struct proc *k)
     drift_free(c->drift); /* a known process is freed only when the core ends */
     side_command_drop(c->asks_version);
     side_command_drop(c->asks_health);
+    checks_free(c->checks);
     timers_stop(&k->core->timers, &c->timer);
     free(c->version);
     free(c->health);
@@ -327,4 +411,5 @@ void health_fill_view(const struct proc *k, struct proc_view *v)
 
     v->version = c && c->version ? c->version : "";
     v->health = c && c->health ? c->health : "";
+    v->checks = checks_views(c ? c->checks : NULL);
 }

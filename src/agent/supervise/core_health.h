@@ -9,8 +9,9 @@
  *
  * A process that fails its health command is unhealthy: an event is sent when this begins and
  * when it ends.  After unhealthy_restarts failures in a row the process is restarted, by
- * restart_cmd or by a stop and a start.  This counts as a restart attempt; when no attempt is
- * left, the process is left running. */
+ * restart_cmd or by a stop and a start.  A failing check (core_checks.h) counts like a failure of
+ * health_cmd, from the try with which it began to fail.  This counts as a restart attempt; when no
+ * attempt is left, the process is left running. */
 #ifndef AGENT_SUPERVISE_CORE_HEALTH_H
 #define AGENT_SUPERVISE_CORE_HEALTH_H
 

@@ -9,6 +9,7 @@
  *    core_limit.h         resource limits
  *    core_cycle.h         periodic processes
  *    core_health.h        version, health, configuration
+ *    core_checks.h        checks
  *    core_side_command.h  commands outside operations
  *    core_tell.c          reports about processes to the server; digests
  *    core_event.h         events, until the server has stored them
@@ -115,6 +116,7 @@ struct core {
     struct map commands; /* by task#item: struct op in progress */
     struct map done;     /* by task#item */
     struct map by_id;    /* struct op, by the bytes of its id */
+    struct map checks;   /* core_checks.c: those being tried, by the bytes of the id of the try */
     /* Maps of struct proc: by the bytes of the pid, and by those of the last exited pid. */
     struct map by_pid, by_exited;
     struct pool ops;

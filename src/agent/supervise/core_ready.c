@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "agent/supervise/core_checks.h"
 #include "agent/supervise/core_health.h"
 #include "agent/supervise/core_side_command.h"
 #include "agent/supervise/core_step.h"
@@ -13,6 +14,8 @@
 
 /* Interval between two checks: short at first, because most processes are ready soon. */
 enum { FIRST_MS = 100, LAST_MS = 1000 };
+
+enum { PORT_MS = 1000 }; /* time to accept a connection */
 
 /* A process that exits successfully may have been a launcher, and its daemon cannot be found
  * yet; after any other exit there is nothing to wait for. */
@@ -28,6 +31,10 @@ struct ready {
     int looks;        /* probes left since a process exited; 0: none exited */
     bool tries_port;  /* a port check is in progress */
     struct core_ident main;
+    char port[256];        /* why the last port check failed */
+    struct checks *checks; /* NULL: none, or not tried yet */
+    bool wants_look;       /* the process has to be looked for before the next port check */
+    bool is_healthy;       /* the last health_cmd succeeded */
     struct side_command *asks_health;
     char health[256]; /* last output of health_cmd */
 };
@@ -66,6 +73,7 @@ static void ready_set_timer(struct op *op, int64_t wait_ms)
 /* Final probe: the process is the command, or what the command started. */
 static void look_for_good(struct op *op)
 {
+    op->ready->wants_look = false;
     if (op->phase == PHASE_SETTLE)
         op_check(op);
     else if (is_open_now(op) && op->run.pid > 0)
@@ -88,6 +96,18 @@ static void report_ready(struct op *op)
 
 /* ---- checks */
 
+static bool has_health_cmd(const struct op *op)
+{
+    return *op->command.spec.control.health_cmd != '\0';
+}
+
+static bool is_healthy(const struct op *op)
+{
+    const struct ready *r = op->ready;
+
+    return (r->is_healthy || !has_health_cmd(op)) && (!r->checks || checks_pass(r->checks));
+}
+
 static void on_health(struct proc *k, void *arg, int status, const char *output,
                       const char *failure)
 {
@@ -97,15 +117,39 @@ static void on_health(struct proc *k, void *arg, int status, const char *output,
     (void)k;
     r->asks_health = NULL;
     msg_copy(r->health, sizeof(r->health), failure ? failure : output);
-    if (!failure && status == 0)
+    r->is_healthy = !failure && status == 0;
+    if (is_healthy(op))
         report_ready(op);
+}
+
+static void ready_on_checked(void *arg, const struct proc_check_view *check,
+                             enum proc_check_state was)
+{
+    struct op *op = arg;
+
+    (void)check;
+    (void)was;
+    if (is_open_now(op) && !op->ready->is_reported && is_healthy(op))
+        report_ready(op);
+}
+
+/* Of the start: its main process may not have been found yet. */
+static void try_checks(struct op *op)
+{
+    struct ready *r = op->ready;
+
+    if (!r->checks)
+        r->checks = checks_new(op->proc, &op->command.spec, ready_on_checked, op);
+    checks_try(r->checks, op->seen, op->proc->start);
 }
 
 static void ask_health(struct op *op)
 {
     const struct proc_spec *spec = &op->command.spec;
 
-    if (!op->ready->asks_health)
+    if (spec->extra.checks.n)
+        try_checks(op);
+    if (!op->ready->asks_health && has_health_cmd(op))
         op->ready->asks_health =
             side_command_run(op->proc, spec, "health", spec->control.health_cmd,
                              health_timeout_ms(spec), on_health, op);
@@ -114,11 +158,21 @@ static void ask_health(struct op *op)
 static void try_port(struct op *op)
 {
     struct core *c = op->core;
+    char port[16];
+    const struct proc_check check = { .name = "",
+                                      .http = "",
+                                      .tcp = port,
+                                      .command = "",
+                                      .body = "",
+                                      .any_owner = wish(op)->any_owner };
+    struct core_check ask = { .id = op->id, .check = &check, .timeout_ms = PORT_MS };
 
     if (op->ready->tries_port)
         return;
     op->ready->tries_port = true;
-    c->effects->try_port(c->arg, op->id, wish(op)->port);
+    snprintf(port, sizeof(port), "%lld", (long long)wish(op)->port);
+    checks_fill_family(op->proc, &op->command.spec, op->seen, op->proc->start, &ask.family);
+    c->effects->check(c->arg, &ask);
 }
 
 static void try_now(struct op *op)
@@ -147,7 +201,7 @@ void ready_on_time(struct op *op, const struct op_input *in)
     ready_set_timer(op, r->is_late || r->wait_ms < left_ms ? r->wait_ms : left_ms);
     if (!is_open_now(op))
         return;
-    if (r->is_late || r->is_reported || r->looks)
+    if (r->is_late || r->is_reported || r->looks || r->wants_look)
         look_for_good(op);
     else
         try_now(op);
@@ -158,12 +212,23 @@ static void ready_on_timer(void *op)
     op_step(op, OP_READY_TIME, NULL);
 }
 
-void ready_on_port(struct op *op, bool is_open)
+/* A daemon that has left its start command is known to be its process only once it has been looked
+ * for: until then its own listener may seem to belong to another process. */
+void ready_on_port(struct op *op, const struct core_checked *got)
 {
-    if (!op->ready || !op->ready->tries_port)
+    struct ready *r = op->ready;
+
+    if (!r || !r->tries_port)
         return;
-    op->ready->tries_port = false;
-    if (is_open && is_open_now(op))
+    r->tries_port = false;
+    if (got->outcome == CHECK_FAILED || got->outcome == CHECK_FOREIGN)
+        msg_copy(r->port, sizeof(r->port), got->text);
+    if (!is_open_now(op))
+        return;
+    r->wants_look = got->outcome == CHECK_FOREIGN && !op->seen.pid;
+    if (r->wants_look)
+        ready_set_timer(op, FIRST_MS);
+    if (got->outcome == CHECK_OK)
         report_ready(op);
 }
 
@@ -189,6 +254,18 @@ void ready_on_exit(struct op *op)
 
 /* ---- results */
 
+static const char *waited_for_check(struct op *op)
+{
+    const struct checks *checks = op->ready->checks;
+    const struct proc_check_view *bad = checks ? checks_first_bad(checks) : NULL;
+
+    if (!bad)
+        return MSG("its checks have not passed");
+    if (!*bad->text)
+        return arena_msg(&op->arena, "check %s has not passed", bad->name);
+    return arena_msg(&op->arena, "check %s has not passed: %s", bad->name, bad->text);
+}
+
 static const char *waited_for(struct op *op)
 {
     switch ((enum proc_ready_kind)wish(op)->kind) {
@@ -198,8 +275,12 @@ static const char *waited_for(struct op *op)
         return arena_msg(&op->arena, "pid file %s does not name it",
                          op->command.spec.identity.pid_path);
     case READY_PORT:
+        if (*op->ready->port)
+            return arena_strdup(&op->arena, op->ready->port);
         return arena_msg(&op->arena, "port %lld takes no connections", (long long)wish(op)->port);
     case READY_HEALTH:
+        if (op->ready->is_healthy || !has_health_cmd(op))
+            return waited_for_check(op);
         return arena_msg(&op->arena, "its health command has not succeeded: %s",
                          *op->ready->health ? op->ready->health : MSG("it has said nothing"));
     }
@@ -336,6 +417,7 @@ void ready_end(struct op *op)
         return;
     timers_stop(&op->core->timers, &r->timer);
     side_command_drop(r->asks_health);
+    checks_free(r->checks);
     op->ready = NULL;
     free(r);
 }

@@ -33,7 +33,7 @@ void ready_on_check(struct op *op, const struct core_probe *probe);
 void ready_on_self(struct op *op, const struct core_probe *probe);
 void ready_on_file(struct op *op, const struct core_probe *probe); /* does the pid file name it? */
 void ready_on_exit(struct op *op);                                 /* of the process */
-void ready_on_port(struct op *op, bool is_open);
+void ready_on_port(struct op *op, const struct core_checked *got);
 void ready_on_notify(struct op *op, struct core_ident main); /* pid 0: no main pid was reported */
 struct core_ident ready_main(const struct op *op); /* the main process, as reported by itself */
 

@@ -3,6 +3,7 @@
 #include "agent/supervise/core_op.h"
 #include "agent/supervise/core_order.h"
 #include "base/mem/mem.h"
+#include "model/check.h"
 #include "model/operation.h"
 
 #define CMD(member) offsetof(struct proc_control, member)
@@ -135,11 +136,19 @@ static const char *missing_for_ready(const struct op *op)
         return NULL;
     if (kind == READY_PORT && !spec->extra.ready.port)
         return MSG("spec.holdfast.ready.port: required where ready.when is port");
-    if (kind == READY_HEALTH && !*spec->control.health_cmd)
-        return MSG("spec.control.health_cmd: required where ready.when is health");
+    if (kind == READY_HEALTH && !*spec->control.health_cmd && !spec->extra.checks.n)
+        return MSG("spec.control.health_cmd: required where ready.when is health and there are no "
+                   "checks");
     if (kind == READY_PID_FILE && !*spec->identity.pid_path)
         return MSG("spec.identity.pid_path: required where ready.when is pid_file");
     return NULL;
+}
+
+static const char *wrong_checks(struct op *op)
+{
+    if (!operation_registers(op->command.op))
+        return NULL;
+    return proc_checks_fault(&op->command.spec.extra.checks, &op->arena);
 }
 
 static const char *missing_command(struct op *op)
@@ -176,6 +185,21 @@ static bool is_to_be_run(const struct op *op, size_t at)
     return o->hosting == HOSTING_BEGINS || (o->command.name && o->command.offset == at);
 }
 
+/* Checks of a start decide whether it is ready, and those of a hosted process are run from now on.
+ */
+static size_t add_check_lines(const struct op *op, const char **lines)
+{
+    const struct list *checks = &op->command.spec.extra.checks;
+    const struct proc_check *rows = checks->items;
+    size_t n = 0;
+
+    for (size_t i = 0; i < checks->n && operation_registers(op->command.op); i++) {
+        if (*rows[i].command)
+            lines[n++] = rows[i].command;
+    }
+    return n;
+}
+
 const char *const *op_policy_lines(struct op *op)
 {
     static const size_t all[] = {
@@ -183,7 +207,8 @@ const char *const *op_policy_lines(struct op *op)
         CMD(kill_cmd),  CMD(version_cmd), CMD(health_cmd),
     };
     const char *control = (const char *)&op->command.spec.control;
-    const char **lines = arena_alloc(&op->arena, (ARRAY_LEN(all) + 1) * sizeof(*lines));
+    const char **lines =
+        arena_alloc(&op->arena, (ARRAY_LEN(all) + CHECKS_MAX + 1) * sizeof(*lines));
     size_t n = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
@@ -192,6 +217,7 @@ const char *const *op_policy_lines(struct op *op)
         if (*line && is_to_be_run(op, all[i]))
             lines[n++] = line;
     }
+    add_check_lines(op, lines + n);
     return lines;
 }
 
@@ -244,7 +270,7 @@ int op_lacks(struct op *op, const char **ret_what)
     if ((*ret_what = missing_command(op)))
         return CODE_NO_COMMAND;
     if ((*ret_what = missing_identity(op)) || (*ret_what = missing_for_ready(op)) ||
-        (*ret_what = find_circle(op)))
+        (*ret_what = wrong_checks(op)) || (*ret_what = find_circle(op)))
         return CODE_PARAM;
     return (*ret_what = find_denial(op)) ? CODE_DENIED : CODE_OK;
 }

@@ -73,6 +73,17 @@ static void add_numbers(const struct proc_view *v, struct buf *to)
     buf_add(to, numbers, sizeof(numbers));
 }
 
+static void add_checks(const struct proc_view *v, struct buf *to)
+{
+    const struct proc_check_view *checks = v->checks.items;
+
+    for (size_t i = 0; i < v->checks.n; i++) {
+        buf_add(to, checks[i].name, strlen(checks[i].name) + 1);
+        buf_add(to, &checks[i].state, sizeof(checks[i].state));
+        buf_add(to, &checks[i].latency_ms, sizeof(checks[i].latency_ms));
+    }
+}
+
 static void hash_facts(const struct proc *k, unsigned char to[DIGEST_SIZE])
 {
     struct proc_view v;
@@ -84,6 +95,7 @@ static void hash_facts(const struct proc *k, unsigned char to[DIGEST_SIZE])
     buf_add(&facts, v.cause.drift, strlen(v.cause.drift) + 1);
     buf_add(&facts, v.version, strlen(v.version) + 1);
     add_numbers(&v, &facts);
+    add_checks(&v, &facts);
     digest_sha256(buf_data(&facts), facts.len, to);
     buf_free(&facts);
 }
@@ -199,7 +211,7 @@ static void send_marked(struct core *c, struct proc_view *page)
             continue;
         shape_defaults(&proc_view_shape, &page[n]);
         core_fill_view(k, &page[n++]);
-        runs += page[n - 1].cause.runs.n;
+        runs += page[n - 1].cause.runs.n + page[n - 1].checks.n;
     }
     if (n)
         send_views(c, page, n, false, false);
@@ -221,7 +233,7 @@ static void send_pages(struct core *c)
         }
         shape_defaults(&proc_view_shape, &page[n]);
         core_fill_view(e->value, &page[n++]);
-        runs += page[n - 1].cause.runs.n;
+        runs += page[n - 1].cause.runs.n + page[n - 1].checks.n;
     }
     send_views(c, page, n, true, true);
     free(page);

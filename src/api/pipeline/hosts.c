@@ -228,6 +228,8 @@ struct proc_view hosts_translated(const struct call *c, const struct proc_view *
         if (*texts[i])
             *texts[i] = translate(*texts[i], lang, c->arena);
     }
+    if (v.checks.n)
+        v.checks = proc_view_checks_in(from, lang, c->arena, translate);
     return v;
 }
 

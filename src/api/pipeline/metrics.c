@@ -274,6 +274,10 @@ const struct metric metrics[] = {
     { "holdfast_processes_known", METRIC_GAUGE, "Known processes of all hosts.", FLEET(procs) },
     { "holdfast_processes_running", METRIC_GAUGE, "Running processes of connected hosts.", FLEET(running) },
     { "holdfast_processes_hosted", METRIC_GAUGE, "Hosted processes.", FLEET(hosted) },
+    { "holdfast_processes_unhealthy", METRIC_GAUGE, "Running processes of connected hosts whose health command or one of whose checks fails.", FLEET(unhealthy) },
+    { "holdfast_checks_passing", METRIC_GAUGE, "Checks of running processes of connected hosts that pass.", FLEET(checks_passing) },
+    { "holdfast_checks_failing", METRIC_GAUGE, "Checks of running processes of connected hosts that fail.", FLEET(checks_failing) },
+    { "holdfast_checks_latency_seconds", METRIC_GAUGE, "Latencies of these checks, added up; divided by their number, the mean.", FLEET(checks_us), 1000000 },
     { "holdfast_processes_flapping", METRIC_GAUGE, "Processes of connected hosts that were restarted 5 times or more in 10 minutes, the last time less than 10 minutes ago.", FLEET(flapping) },
 
     { "holdfast_tasks_accepted_total", METRIC_COUNTER, "Tasks that were stored and have an id.", TASKS(accepted) },

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* wire.h - rows of translate.h: sentences of src/wire.  For translate.c. */
 /* clang-format off */
+    { { "the answer is not HTTP", "应答不是 HTTP" } },
+    { { "the answer has a wrong Content-Length", "应答的 Content-Length 不正确" } },
+    { { "the answer has a Transfer-Encoding other than chunked", "应答的 Transfer-Encoding 不是 chunked" } },
+    { { "the head of the answer has more than %d bytes", "应答头超过 %d 字节" } },
+    { { "the connection was closed within the answer", "应答未完成连接即被关闭" } },
+    { { "the connection was closed without an answer", "未应答连接即被关闭" } },
     { { "invalid %% escape at byte %zu", "第 %zu 字节处的 %% 转义不合法" } },
     { { "NUL at byte %zu", "第 %zu 字节处有 NUL" } },
     { { "not UTF-8", "不是 UTF-8" } },

@@ -197,6 +197,20 @@ static bool is_flapping(const struct host *h, const struct proc *p)
     return h->pub.epoch && p->pub.view.cause.recent_restarts >= WHY_FLAPPING;
 }
 
+/* Of a process of a connected host; `by` is 1 or -1. */
+static void count_checks(struct fleet_totals *t, const struct proc *p, int64_t by)
+{
+    const struct list *list = &p->pub.view.checks;
+    const struct proc_check_view *checks = list->items;
+
+    t->unhealthy += p->pub.view.cause.unhealthy_s > 0 ? by : 0;
+    for (size_t i = 0; i < list->n; i++) {
+        t->checks_passing += checks[i].state == CHECK_PASSING ? by : 0;
+        t->checks_failing += checks[i].state == CHECK_FAILING ? by : 0;
+        t->checks_us += by * (int64_t)(checks[i].latency_ms * 1000);
+    }
+}
+
 /* On a host that is not connected the state is unknown.  A periodic process counts as running
  * during a run, as in lists. */
 static void proc_count(struct host *h, const struct proc *p, int64_t by)
@@ -212,6 +226,8 @@ static void proc_count(struct host *h, const struct proc *p, int64_t by)
         all[i]->running += running;
         all[i]->flapping += flapping;
         all[i]->hosted += hosted;
+        if (running)
+            count_checks(all[i], p, by);
     }
 }
 

@@ -55,6 +55,7 @@ struct fleet_host {
 struct fleet_totals {
     int64_t hosts, online, procs, running, hosted; /* running: on online hosts only */
     int64_t silent, flapping;                      /* of and on the online hosts */
+    int64_t unhealthy, checks_passing, checks_failing, checks_us; /* on the online hosts */
 };
 
 /* Whether the host has joined and was never connected. */

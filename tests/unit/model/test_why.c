@@ -34,6 +34,11 @@ enum { NOW = 1700000000 };
 #define TRIES(n, most, in_s)                                                                       \
     .cause.tries = (n), .cause.tries_max = (most), .cause.next_try_s = NOW + (in_s)
 
+static const struct proc_check_view checks[] = {
+    { .name = "port", .state = CHECK_PASSING, .text = "" },
+    { .name = "page", .state = CHECK_FAILING, .text = "no\nanswer" },
+};
+
 /* clang-format off */
 static const struct {
     struct proc_view view;
@@ -141,6 +146,9 @@ static const struct {
     { { RUNS, .pid = 812, .cause.since_s = NOW - 3600, .cause.unhealthy_s = NOW - 300, .cause.drift = "/etc/x: is not there" }, true,
       { "running for 1h 0m as pid 812; unhealthy for 5m 0s; configuration is not as it should be: /etc/x: is not there",
         "已运行 1小时0分，PID 812；不健康已 5分0秒；配置文件与预期不符：/etc/x: is not there" } },
+    { { RUNS, .pid = 812, .cause.since_s = NOW - 3600, .cause.unhealthy_s = NOW - 300, .health = "fine", .checks = { (void *)(uintptr_t)checks, 2 } }, true,
+      { "running for 1h 0m as pid 812; unhealthy for 5m 0s: check page: no answer",
+        "已运行 1小时0分，PID 812；不健康已 5分0秒：检查 page：no answer" } },
     { { RUNS, .pid = 812, .cause.since_s = NOW - 60, .wanted = PROC_STOPPED, .hosted = false, FAILED(5, PROC_OP_STOP, CODE_CHECK, "still alive: pid 812 (web)") }, true,
       { "running for 1m 0s as pid 812, though it should be stopped; stop failed 5s ago: still alive: pid 812 (web) (836)",
         "已运行 1分0秒，PID 812，但期望为停止；5秒前停止失败：操作后状态检查未通过：still alive: pid 812 (web)（836）" } },

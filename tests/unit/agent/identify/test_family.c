@@ -6,6 +6,7 @@
 
 #include "agent/confine/cgroup.h"
 #include "agent/exec/outlog.h"
+#include "agent/identify/program.h"
 #include "tests/lib/agent_world.h"
 #include "tests/lib/own_pids.h"
 #include "tests/lib/readable.h"
@@ -336,7 +337,7 @@ static void after_a_crash_a_session_with_another_program_is_named(struct rig *r)
              "exec ./victim --children 1");
     tool = ident_in(r, "tool");
     WAIT_UNTIL(look(r, 0) == 3);
-    r->want.program = family_program(r->start.id.pid);
+    r->want.program = program_of(r->start.id.pid);
     end_main(r);
     r->want.has_crashed = true;
     if (r->want.cgroup) {

@@ -3,7 +3,7 @@
 
 #include <sys/prctl.h>
 
-#include "agent/identify/family.h"
+#include "agent/identify/program.h"
 #include "tests/lib/agent_world.h"
 #include "tests/lib/readable.h"
 
@@ -91,7 +91,7 @@ static void an_orphan_of_the_same_program_and_user_is_named(void **state)
     struct rig *r = *state;
     int64_t first = start_orphan(r, "first"), second = start_orphan(r, "second");
 
-    r->want.program = family_program(first);
+    r->want.program = program_of(first);
     assert_true(is_named(r, first));
     assert_true(is_named(r, second));
     world_kill(first);
@@ -107,7 +107,7 @@ static void nobody_else_is(void **state)
     int64_t orphan = start_orphan(r, "orphan");
 
     pid_in(r, "p");
-    r->want.program = family_program(orphan);
+    r->want.program = program_of(orphan);
     assert_true(is_named(r, orphan));
     r->other = parent.id; /* whose child is no orphan */
     assert_true(is_named(r, orphan));
@@ -119,7 +119,7 @@ static void nobody_else_is(void **state)
     assert_false(is_named(r, orphan));
     r->want.program = 0; /* unknown */
     assert_false(is_named(r, orphan));
-    r->want.program = family_program(orphan);
+    r->want.program = program_of(orphan);
     r->other = ident_of_pid(r, orphan);
     assert_false(is_named(r, orphan));
     world_kill(orphan);
@@ -132,7 +132,7 @@ static void of_many_ten_are_named_and_all_are_counted(void **state)
 
     for (size_t i = 0; i < ARRAY_LEN(pids); i++)
         pids[i] = start_orphan(r, world_text("o%zu", i));
-    r->want.program = family_program(pids[0]);
+    r->want.program = program_of(pids[0]);
     (void)is_named(r, pids[0]);
     assert_non_null(strstr(english(r->names), "and 2 more"));
     for (size_t i = 0; i < ARRAY_LEN(pids); i++)

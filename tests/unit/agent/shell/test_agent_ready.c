@@ -227,7 +227,7 @@ static int listen_on(int family, int64_t *ret_port)
     return fd;
 }
 
-/* Only the port counts, not the process that has it. */
+/* By the setting it is the port that counts, and not whose it is. */
 static void it_is_ready_when_its_port_is(void **state)
 {
     static const int families[] = { AF_INET, AF_INET6 };
@@ -240,6 +240,7 @@ static void it_is_ready_when_its_port_is(void **state)
 
         if (fd < 0)
             continue; /* a host without IPv6 */
+        spec.extra.ready.any_owner = true;
         item = whole_command(PROC_OP_START, "p", &spec);
         turn_a_while();
         assert_false(whole_answers[item].has_come); /* no process listens */
@@ -249,6 +250,24 @@ static void it_is_ready_when_its_port_is(void **state)
         close(fd);
         unlink(spec.identity.pid_path);
     }
+}
+
+static void a_port_of_another_process_makes_it_not_ready(void **state)
+{
+    struct proc_spec spec = spec_of("./victim", READY_PORT);
+    int fd = listen_on(AF_INET, &spec.extra.ready.port);
+    int64_t item;
+
+    (void)state;
+    assert_int_equal(listen(fd, 8), 0);
+    spec.extra.ready.timeout_s = 1;
+    item = whole_command(PROC_OP_START, "p", &spec);
+    assert_ends_with(item, CODE_CHECK);
+    if (!strstr(whole_answers[item].text, "is held by ") ||
+        !strstr(whole_answers[item].text, world_text("(%d)", (int)getpid())))
+        fail_msg("%s", whole_answers[item].text);
+    assert_ends_with(whole_command(PROC_OP_KILL, "p", &spec), CODE_OK);
+    close(fd);
 }
 
 static void it_is_ready_when_its_pid_file_names_it(void **state)
@@ -328,6 +347,7 @@ int main(void)
         TEST(what_is_not_ready_in_time_is_told_and_left),
         TEST(what_dies_meanwhile_fails_at_once),
         TEST(it_is_ready_when_its_port_is),
+        TEST(a_port_of_another_process_makes_it_not_ready),
         TEST(it_is_ready_when_its_pid_file_names_it),
         TEST(it_is_ready_when_its_health_command_says_so),
         TEST(a_query_tells_version_and_health),

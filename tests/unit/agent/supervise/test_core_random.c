@@ -186,11 +186,10 @@ static void on_files(void *arg, const char *space, const char *name, const char 
     (void)files;
 }
 
-static void on_try_port(void *arg, uint64_t id, int64_t port)
+static void on_check(void *arg, const struct core_check *check)
 {
     (void)arg;
-    (void)port;
-    note_asked(ASKED_PORT, id, 0);
+    note_asked(ASKED_PORT, check->id, 0);
 }
 
 static struct core_ident any_ident(void)
@@ -240,7 +239,7 @@ static const struct core_effects effects = {
     .siblings = on_siblings,
     .is_alive = on_is_alive,
     .files = on_files,
-    .try_port = on_try_port,
+    .check = on_check,
     .unexpected = rig_unexpected,
     .find_run = on_find_run,
 };
@@ -302,8 +301,11 @@ static void answer_family(const struct asked *a)
 
 static void answer_port(const struct asked *a)
 {
-    doing("port of %llu", (unsigned long long)a->id);
-    core_on_port(rig.core, a->id, chance(30), rig.now_ms);
+    const struct core_checked got = { (enum core_check_outcome)below(4), (double)below(100),
+                                      "it fails" };
+
+    doing("check of %llu: %d", (unsigned long long)a->id, (int)got.outcome);
+    core_on_check(rig.core, a->id, &got, rig.now_ms);
 }
 
 static void answer(const struct asked *a)
@@ -384,6 +386,11 @@ static const char *some_line(const char *line, unsigned percent)
 static void choose_spec(struct proc_spec *spec)
 {
     static struct proc_word after[] = { { "a" } };
+    static struct proc_check checks[] = {
+        { "", "", "80", "", "", 0, 3, 0, 2, false },
+        { "", "", "", "check", "", 0, 5, 0, 1, false },
+        { "", "http://127.0.0.1/", "", "", "", 0, 1, 0, 3, false },
+    };
 
     spec->control = (struct proc_control){ some_line("start", 90),   some_line("stop", 40),
                                            some_line("restart", 30), some_line("reload", 60),
@@ -404,7 +411,8 @@ static void choose_spec(struct proc_spec *spec)
         spec->policy.cycle_s = 1 + (int64_t)below(60);
     }
     spec->extra.ready = (struct proc_ready){ chance(50) ? (int64_t)below(5) : READY_ALIVE, 80,
-                                             1 + (int64_t)below(10) };
+                                             1 + (int64_t)below(10), false };
+    spec->extra.checks = (struct list){ checks, chance(40) ? below(4) : 0 };
     spec->extra.keep_trying = chance(20);
     spec->extra.instances = chance(10) ? 3 : 0;
     spec->extra.health_interval_s = chance(20) ? 5 : 0;

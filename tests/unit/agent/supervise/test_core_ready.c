@@ -131,6 +131,80 @@ static void the_process_may_say_who_it_is(void **state)
     assert_int_equal(rig_result(m.item)->pid, 777);
 }
 
+static void a_port_of_another_process_does_not_count(void **state)
+{
+    const struct message_command m = command(PROC_OP_START, READY_PORT);
+
+    (void)state;
+    rig.is_foreign = true;
+    begin(&m);
+    rig_pass(3000);
+    assert_int_equal(rig_code(m.item), CODE_WAITING);
+    /* It was looked for, so that its own listener is not taken for that of another. */
+    assert_int_equal(rig.main.pid, rig_proc("p")->pid);
+    assert_false(rig.any_owner);
+    rig_pass(20000);
+    assert_fails(&m, "port 8080 is held by thief (12), which does not belong to it within 20 s");
+}
+
+static void a_port_of_another_process_may_become_its_own(void **state)
+{
+    struct message_command m = command(PROC_OP_START, READY_PORT);
+
+    (void)state;
+    m.spec.extra.ready.any_owner = true;
+    rig.is_foreign = true;
+    begin(&m);
+    assert_true(rig.any_owner);
+    rig.is_foreign = false;
+    rig.port_is_open = true;
+    rig_pass(1100);
+    assert_int_equal(rig_code(m.item), CODE_OK);
+}
+
+static struct proc_check tcp_check(const char *name)
+{
+    struct proc_check c;
+
+    shape_defaults(&proc_check_shape, &c);
+    c.name = name;
+    c.tcp = "8080";
+    return c;
+}
+
+/* Every second, whatever their interval is. */
+static void it_is_ready_when_all_its_checks_pass(void **state)
+{
+    struct message_command m = command(PROC_OP_START, READY_HEALTH);
+    struct proc_check checks[] = { tcp_check("0"), tcp_check("1") };
+
+    (void)state;
+    checks[0].interval_s = checks[1].interval_s = 3600;
+    m.spec.control.health_cmd = "";
+    m.spec.extra.checks = (struct list){ checks, 2 };
+    rig.net[0] = rig.net[1] = CHECK_FAILED;
+    begin(&m);
+    rig.net[0] = CHECK_OK;
+    rig_pass(3000);
+    assert_int_equal(rig_code(m.item), CODE_WAITING);
+    rig.net[1] = CHECK_OK;
+    rig_pass(1100);
+    assert_int_equal(rig_code(m.item), CODE_OK);
+}
+
+static void the_check_that_does_not_pass_is_named(void **state)
+{
+    struct message_command m = command(PROC_OP_START, READY_HEALTH);
+    struct proc_check checks[] = { tcp_check("0"), tcp_check("1") };
+
+    (void)state;
+    m.spec.extra.checks = (struct list){ checks, 2 };
+    rig.net[1] = CHECK_FAILED;
+    begin(&m);
+    rig_pass(20000);
+    assert_fails(&m, "check 1 has not passed: port 8080 takes no connections within 20 s");
+}
+
 static void what_is_said_of_others_is_nothing(void **state)
 {
     const struct message_command m = command(PROC_OP_START, READY_PORT);
@@ -139,7 +213,7 @@ static void what_is_said_of_others_is_nothing(void **state)
     begin(&m);
     core_on_ready(rig.core, "space", "p", nobody, rig.now_ms);
     core_on_ready(rig.core, "space", "q", nobody, rig.now_ms);
-    core_on_port(rig.core, 12345, true, rig.now_ms);
+    core_on_check(rig.core, 12345, &(struct core_checked){ .outcome = CHECK_OK }, rig.now_ms);
     rig_pass(1000);
     assert_int_equal(rig_code(m.item), CODE_WAITING);
 }
@@ -538,6 +612,10 @@ int main(void)
         RIG_TEST(who_it_is_is_looked_at_all_the_same),
         RIG_TEST(the_process_may_say_who_it_is),
         RIG_TEST(what_is_said_of_others_is_nothing),
+        RIG_TEST(a_port_of_another_process_does_not_count),
+        RIG_TEST(a_port_of_another_process_may_become_its_own),
+        RIG_TEST(it_is_ready_when_all_its_checks_pass),
+        RIG_TEST(the_check_that_does_not_pass_is_named),
         RIG_TEST(what_could_never_be_ready_is_refused),
         RIG_TEST(what_health_says_is_cut_between_characters),
         RIG_TEST(a_result_that_is_too_long_is_cut_between_characters),

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* test_agent_check.c - checks by a whole agent, of web servers that behave badly. */
+#include "agent/shell/agent_check.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "tests/lib/part.h"
+#include "tests/lib/whole_agent.h"
+
+/* How the server treats a connection whose request it has read. */
+enum manner { SILENT, DRIPS, WELL, FLOODS_HEAD, FLOODS_BODY, GARBAGE, HANGS_UP, RESETS, CUTS };
+
+static void nap_ms(long ms)
+{
+    nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
+}
+
+static void flood(int fd, const char *begin, const char *more)
+{
+    if (send(fd, begin, strlen(begin), MSG_NOSIGNAL) < 0)
+        return;
+    while (send(fd, more, strlen(more), MSG_NOSIGNAL) > 0)
+        ;
+}
+
+static void put(int fd, const char *text)
+{
+    (void)!send(fd, text, strlen(text), MSG_NOSIGNAL);
+}
+
+static void drip(int fd)
+{
+    put(fd, "HTTP/1.1 200 OK\r\nA: ");
+    while (send(fd, "a", 1, MSG_NOSIGNAL) > 0)
+        nap_ms(20);
+}
+
+static void treat(int fd, enum manner manner)
+{
+    const struct linger at_once = { 1, 0 };
+
+    switch (manner) {
+    case WELL: put(fd, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine"); break;
+    case SILENT: nap_ms(20 * 1000); break;
+    case DRIPS: drip(fd); break;
+    case FLOODS_HEAD:
+        flood(fd, "HTTP/1.1 200 OK\r\n", "A: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n");
+        break;
+    case FLOODS_BODY: flood(fd, "HTTP/1.1 200 OK\r\n\r\n", "bbbbbbbbbbbbbbbbbbbbbbbbbbbb"); break;
+    case GARBAGE: put(fd, "\x16\x03\x01 what is it?"); break;
+    case HANGS_UP: break;
+    case RESETS: setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)); break;
+    case CUTS: put(fd, "HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\nno"); break;
+    }
+    close(fd);
+}
+
+/* A process of its own; ret_url is in the world's memory. */
+static pid_t serve(enum manner manner, const char **ret_url)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t n = sizeof(at);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    pid_t child;
+
+    assert_int_equal(bind(fd, (const struct sockaddr *)&at, n), 0);
+    assert_int_equal(listen(fd, 8), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &n), 0);
+    child = fork();
+    while (!child) {
+        char request[1024];
+        int one = accept(fd, NULL, NULL);
+
+        if (recv(one, request, sizeof(request), 0) > 0)
+            treat(one, manner);
+        else
+            close(one);
+    }
+    close(fd);
+    *ret_url = world_text("http://127.0.0.1:%d/health?x=1", ntohs(at.sin_port));
+    return child;
+}
+
+static struct proc_spec spec_of(const struct proc_check *check, int64_t timeout_s)
+{
+    struct proc_spec spec = whole_spec("p", "./victim");
+
+    spec.extra.ready = (struct proc_ready){ .kind = READY_HEALTH, .timeout_s = timeout_s };
+    spec.extra.checks = (struct list){ (void *)(uintptr_t)check, 1 };
+    return spec;
+}
+
+static struct proc_check http_check(const char *url)
+{
+    struct proc_check c;
+
+    shape_defaults(&proc_check_shape, &c);
+    c.http = url;
+    c.timeout_s = 1;
+    return c;
+}
+
+static void assert_ends_with(int64_t item, int64_t code, const char *text)
+{
+    TURN_UNTIL(whole_answers[item].has_come);
+    if (whole_answers[item].code != code || !strstr(whole_answers[item].text, text))
+        fail_msg("%lld: %s", (long long)whole_answers[item].code, whole_answers[item].text);
+}
+
+/* A start that waits for this check. */
+static void assert_check_ends_with(const struct proc_check *check, int64_t timeout_s, int64_t code,
+                                   const char *text)
+{
+    const struct proc_spec spec = spec_of(check, timeout_s);
+
+    assert_ends_with(whole_command(PROC_OP_START, "p", &spec), code, text);
+    assert_ends_with(whole_command(PROC_OP_KILL, "p", &spec), CODE_OK, "");
+}
+
+static void a_server_that_behaves_badly_fails_in_time(void **state)
+{
+    static const struct {
+        enum manner manner;
+        const char *body, *why;
+    } cases[] = {
+        { SILENT, "", "no complete answer within 1 s" },
+        { DRIPS, "", "no complete answer within 1 s" },
+        { FLOODS_HEAD, "", "the head of the answer has more than 16384 bytes" },
+        { FLOODS_BODY, "fine", "its answer does not contain \"fine\"" },
+        { GARBAGE, "", "the answer is not HTTP" },
+        { HANGS_UP, "", "the connection was closed without an answer" },
+        { RESETS, "", "the connection was " },
+        { CUTS, "fine", "the connection was closed within the answer" },
+        { WELL, "well", "its answer does not contain \"well\"" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *url;
+        pid_t server = serve(cases[i].manner, &url);
+        struct proc_check check = http_check(url);
+
+        check.body = cases[i].body;
+        assert_check_ends_with(&check, cases[i].manner <= DRIPS ? 3 : 1, CODE_CHECK, cases[i].why);
+        kill(server, SIGKILL);
+        waitpid(server, NULL, 0);
+    }
+}
+
+static void a_server_that_behaves_well_passes(void **state)
+{
+    const char *url;
+    pid_t server = serve(WELL, &url);
+    struct proc_check check = http_check(url);
+
+    (void)state;
+    check.body = "fine";
+    check.status = 200;
+    assert_check_ends_with(&check, 20, CODE_OK, "");
+    kill(server, SIGKILL);
+    waitpid(server, NULL, 0);
+}
+
+static void another_status_fails(void **state)
+{
+    const char *url;
+    pid_t server = serve(WELL, &url);
+    struct proc_check check = http_check(url);
+
+    (void)state;
+    check.status = 204;
+    assert_check_ends_with(&check, 1, CODE_CHECK, "it answers with status 200, not 204");
+    kill(server, SIGKILL);
+    waitpid(server, NULL, 0);
+}
+
+static int set_up(void **state)
+{
+    struct agent_options o = { .output_max_bytes = 1 << 20, .send = whole_on_send };
+
+    (void)state;
+    whole_set_up();
+    o.dir = whole.data;
+    whole_start(&o);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, whole_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_server_that_behaves_badly_fails_in_time),
+        TEST(a_server_that_behaves_well_passes),
+        TEST(another_status_fails),
+    };
+
+    return PART_RUN("agent_check", tests);
+}
