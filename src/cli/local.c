@@ -11,6 +11,7 @@
 
 #include "base/mem/mem.h"
 #include "base/os/sys.h"
+#include "cli/args.h"
 #include "cli/ask.h"
 #include "cli/local_link.h"
 #include "model/host.h"
@@ -272,7 +273,7 @@ static int begin_one(struct cli *cli, const char *word, struct asked *to,
         cli->refused_status = CLI_USAGE; /* the agent has not seen it */
         return -1;
     }
-    m = (struct local_operate){ ask.op, { ask.space, ask.name, { 0 } }, ask.spec };
+    m = (struct local_operate){ ask.op, { ask.space, ask.name, { 0 } }, ask.spec, ask.signal };
     *item = (struct task_item_view){ .agent_id = "",
                                      .ip = "",
                                      .space = ask.space,
@@ -366,7 +367,7 @@ static int operate_on_all(struct cli *cli, struct watch *w, struct asked *all, s
 
 int local_operate(struct cli *cli, struct watch *w, struct err *err)
 {
-    size_t n = cli->args.n_words;
+    size_t n = args_processes(&cli->args);
     struct asked *all = xalloc(n * sizeof(*all));
     int64_t began_ms = clock_mono_ms(cli->clock);
     const struct timespec no_time = { 0 };

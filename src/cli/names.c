@@ -6,6 +6,7 @@
 
 #include "base/mem/mem.h"
 #include "base/text/suggest.h"
+#include "cli/args.h"
 #include "cli/commands.h"
 #include "cli/local.h"
 #include "model/host.h"
@@ -175,7 +176,7 @@ int names_complete(struct cli *cli, struct err *err)
         return 0;
     if (local_get_processes(cli, &all, &known, err))
         return -1;
-    for (size_t i = 0; i < cli->args.n_words; i++) {
+    for (size_t i = 0; i < args_processes(&cli->args); i++) {
         if (complete(cli, &known, &cli->args.words[i], err))
             return -1;
     }

@@ -236,14 +236,22 @@ static int check_local(struct cli *cli, struct err *err)
     return 0;
 }
 
+/* "stop shop/web" */
+static const char *label_of(struct cli *cli)
+{
+    const char *label = cli->args.command->name;
+
+    for (size_t i = 0; i < cli->args.n_words; i++)
+        label = arena_printf(&cli->arena, "%s %s", label, cli->args.words[i]);
+    return label;
+}
+
 /* The agent of this host keeps no tasks: results arrive on the open connection. */
 static int run_local(struct cli *cli, struct watch *w, struct err *err)
 {
     if (check_local(cli, err))
         return -1;
-    w->label = cli->args.command->name;
-    for (size_t i = 0; i < cli->args.n_words; i++)
-        w->label = arena_printf(&cli->arena, "%s %s", w->label, cli->args.words[i]);
+    w->label = label_of(cli);
     if (local_operate(cli, w, err))
         return err_wrap(err, "%s", w->label);
     if (cli->args.no_wait && w->end == WATCH_DONE)
@@ -271,7 +279,7 @@ int run_operation(struct cli *cli, struct err *err)
         return names_unknown(cli, cli->args.words[0], err);
     if (!cli->args.no_wait) {
         w.task_id = made.task_id;
-        w.label = arena_printf(&cli->arena, "%s %s", cli->args.command->name, cli->args.words[0]);
+        w.label = label_of(cli);
         return wait_and_show(cli, &w, err);
     }
     return show_begun(cli, &made);

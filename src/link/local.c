@@ -4,6 +4,7 @@
 
 #include "base/mem/mem.h"
 #include "model/rules.h"
+#include "model/signal.h"
 
 #define AT(type, member) .offset = offsetof(struct local_##type, member)
 
@@ -15,6 +16,8 @@ static const struct field operate_fields[] = {
     { "meta", .type = FIELD_OBJ, AT(operate, meta), .flags = FIELD_REQUIRED, .sub = &proc_meta_shape,
       .doc = "which process" },
     { "spec", .type = FIELD_OBJ, AT(operate, spec), .sub = &proc_spec_shape, .doc = "how it is run" },
+    { "signal", .type = FIELD_STR, AT(operate, signal), .max = SIGNAL_NAME_MAX_BYTES, .check = rule_line,
+      .flags = FIELD_OMIT_EMPTY, .doc = "of a signal: which one, by name (`HUP`)" },
     { 0 },
 };
 const struct shape local_operate_shape = { "local operation", sizeof(struct local_operate), operate_fields };

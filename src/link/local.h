@@ -23,6 +23,7 @@ struct local_operate {
     int64_t op;
     struct proc_meta meta;
     struct proc_spec spec; /* empty: the spec that the agent has */
+    const char *signal;    /* as in struct message_command */
 };
 
 struct local_ask {

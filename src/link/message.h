@@ -98,8 +98,9 @@ struct message_command {
     struct proc_meta meta;
     struct proc_spec spec;
     bool only_if_hosted, forgets, stores_spec, hosts_running, ends_tries; /* see message.c */
-    int64_t look;     /* for PROC_OP_QUERY: enum command_look */
-    int64_t may_host; /* enum app_may_host */
+    int64_t look;       /* for PROC_OP_QUERY: enum command_look */
+    int64_t may_host;   /* enum app_may_host */
+    const char *signal; /* for PROC_OP_SIGNAL: model/signal.h; NULL or "": none */
 };
 
 /* An agent that has not started the command ends it with code 826; otherwise it answers `taken`.

@@ -4,6 +4,7 @@
 
 #include "model/operation.h"
 #include "model/rules.h"
+#include "model/signal.h"
 
 #define AT(type, member)  .offset = offsetof(struct type, member)
 #define HAS(type, member) .has = offsetof(struct type, member)
@@ -40,6 +41,9 @@ static const struct field operation_fields[] = {
       .doc = "do nothing, and say what it would be done to" },
     { "idempotent", .type = FIELD_BOOL, AT(operation_ask, idempotent), .flags = FIELD_OMIT_EMPTY,
       .doc = "starting what runs (828) and stopping what does not (829) went well, with `changed` false" },
+    { "signal", .type = FIELD_STR, AT(operation_ask, signal), .max = SIGNAL_NAME_MAX_BYTES, .check = signal_check,
+      .flags = FIELD_OMIT_EMPTY, .doc = "for the operation `signal`, which requires it: the signal to send, by name (`HUP`, `SIGUSR1`, "
+      "`RTMIN+1`) or as a number from 1 to 64" },
     { 0 },
 };
 const struct shape operation_ask_shape = { "operation_ask", sizeof(struct operation_ask), operation_fields };

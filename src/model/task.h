@@ -19,6 +19,7 @@ struct operation_ask {
     int64_t expect; /* expected number of targets; any other number refuses the request */
     enum presence has_expect;
     bool dry_run, idempotent;
+    const char *signal; /* of PROC_OP_SIGNAL: model/signal.h */
 };
 
 struct operation_target { /* as task_item_view; code 0: it would be tried */

@@ -49,6 +49,8 @@ struct rig_proc {
     uint64_t run;       /* its command that runs now; 0: none */
     int64_t run_pid;
     int runs, signals, samples;
+    int delivered, delivered_number; /* signals that were asked for; the last one */
+    bool refuses_signals;
     int doubles;                  /* commands that were begun while another ran */
     double cpu;                   /* what it uses: percent of the machine */
     int64_t rss_bytes;            /* and of RIG_MEM_BYTES */
@@ -359,6 +361,23 @@ static inline void rig_signal(void *arg, struct core_ident ident, int number, bo
     rig.start_kills += !is_known; /* to a start command */
 }
 
+static inline int rig_deliver(void *arg, struct core_ident ident, int number, struct err *err)
+{
+    (void)arg;
+    for (size_t i = 0; i < rig.n_procs; i++) {
+        struct rig_proc *p = &rig.procs[i];
+
+        if (p->pid != ident.pid)
+            continue;
+        if (p->refuses_signals)
+            return err_set(err, ERR_DENIED, "not permitted");
+        p->delivered++;
+        p->delivered_number = number;
+        return 0;
+    }
+    return err_set(err, ERR_NOT_FOUND, "the process has ended");
+}
+
 static inline bool rig_has_family(void *arg, const struct core_family *f)
 {
     (void)arg;
@@ -437,6 +456,7 @@ static const struct core_effects rig_effects = {
     .probe = rig_probe,
     .watch = rig_watch,
     .signal = rig_signal,
+    .deliver = rig_deliver,
     .allow = rig_allow,
     .sample = rig_sample,
     .files = rig_files,
@@ -706,6 +726,7 @@ static inline struct message_command rig_command(int64_t op, const char *name)
                                  .item = ++rig.next_item,
                                  .op = op,
                                  .deadline_ms = rig.now_ms + 300 * 1000,
+                                 .signal = op == PROC_OP_SIGNAL ? "HUP" : NULL,
                                  .meta = { "space", name, { 0 } } };
 
     shape_defaults(&proc_spec_shape, &m.spec);

@@ -12,7 +12,7 @@ FAILED, USAGE, SERVER = 1, 2, 3
 COMMANDS = {
     "status": [], "ps": [], "why": ["prod/web"], "logs": ["prod/web"], "events": [],
     "start": ["prod/web"], "stop": ["prod/web"], "restart": ["prod/web"], "reload": ["prod/web"],
-    "kill": ["prod/web"], "host": ["prod/web"], "unhost": ["prod/web"], "query": ["prod/web"],
+    "kill": ["prod/web"], "signal": ["prod/web", "HUP"], "host": ["prod/web"], "unhost": ["prod/web"], "query": ["prod/web"],
     "forget": ["prod/web", "--host", "10.0.0.1", "--yes"], "facts": [],
     "task": ["T1"], "task show": ["T1"], "task list": [], "task cancel": ["T1"],
     "host list": [], "host set": ["10.0.0.1", "--note", "x"], "host import": ["FILE"], "host remove": ["10.0.0.1", "--yes"],
@@ -22,7 +22,7 @@ COMMANDS = {
     "app delete": ["ops"], "app list": [],
     "token create": [], "token list": [], "token revoke": ["0a1b2c3d4e5f"],
 }
-OPERATIONS = ["start", "stop", "restart", "reload", "kill", "host", "unhost", "query"]
+OPERATIONS = ["start", "stop", "restart", "reload", "kill", "host", "unhost", "query", "signal"]
 OF_SERVER = [name for name in COMMANDS if name != "facts"]  # which asks the agent of this host alone
 SOME = ["ps", "stop", "app delete"]  # a GET, a POST and a DELETE: what fails alike for all needs no more
 
@@ -92,7 +92,7 @@ def test_what_the_server_answers(run, stand_in, words, answer):
 def test_a_wait_that_ends_before_the_task_is_no_success(run, stand_in):
     stand_in.answers["POST", "/v1/operations"] = 202, {"task_id": "T1", "items": 1}
     stand_in.answers["GET", "/v1/tasks/T1"] = 200, task(item(done=False, code=115))
-    waits = {name: [name, "prod/web"] for name in OPERATIONS} | {"task": ["task", "T1", "--wait"]}
+    waits = {name: [name, *COMMANDS[name]] for name in OPERATIONS} | {"task": ["task", "T1", "--wait"]}
     got = {name: run(*args, "--timeout", "0").code for name, args in waits.items()}
     assert got == {name: FAILED for name in waits}
 
@@ -108,7 +108,7 @@ def test_what_the_exit_status_is_after_a_timeout_is_said(run, lang, of_all, of_o
 
 def test_a_name_may_have_slashes(run, stand_in):
     stand_in.answers = Always(404, error(404, "NOT_FOUND", "process prod/a/b: no host knows it"))
-    got = {name: run(name, "prod/a/b").code for name in OPERATIONS}
+    got = {name: run(name, "prod/a/b", *COMMANDS[name][1:]).code for name in OPERATIONS}
     assert got == {name: FAILED for name in OPERATIONS}
     assert {a["body"]["name"] for a in stand_in.asked if a["method"] == "POST"} == {"a/b"}
 

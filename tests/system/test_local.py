@@ -390,3 +390,55 @@ def test_who_the_kernel_does_not_name_is_refused(holdfast, tmp_path):
         for p in running:
             p.kill()
             p.wait()
+
+
+SIGNALS = ["HUP", "USR1", "WINCH", "RTMIN+3"]
+TRAPS = "".join(f"trap 'echo {s} >> got' {s}; " for s in SIGNALS) + "touch there; while :; do sleep 0.05; done"
+
+
+def start_trapper(host, name):
+    """A process that notes the signals that it gets; its program is a shell under the name of the process."""
+    place = host.folder / name
+    place.mkdir()
+    shutil.copy("/bin/bash", place / "proc-test")
+    (place / "traps.sh").write_text(TRAPS, encoding="utf-8")
+    host.start(name, "exec ./proc-test ./traps.sh")
+    wait_until((place / "there").exists, "its traps are set")
+    return place / "got"
+
+
+@pytest.mark.quick
+def test_a_signal_is_sent_to_the_main_process(alone):
+    got = start_trapper(alone, "trap")
+    pid = alone.processes()["trap"]["pid"]
+    for i, text in enumerate(["HUP", "SIGUSR1", str(int(signal.SIGWINCH)), "rtmin+3"]):
+        assert f"signal ns/trap {text}: 1 of 1 done" in alone.cli("signal", "trap", text).out
+        wait_until(lambda: got.exists() and got.read_text().split() == SIGNALS[:i + 1], f"{text} has come")
+    assert alone.processes()["trap"]["pid"] == pid
+    assert "must be the name of a signal" in alone.cli("signal", "ns/trap", "HUPP", code=2).err
+    assert "SIGNAL" in alone.cli("signal", "ns/trap", code=2).err
+    alone.cli("signal", "ns/trap", "KILL")
+    wait_until(lambda: alone.processes()["trap"]["pid"] not in (0, pid), "a hosted process is restarted as after any exit")
+    alone.cli("stop", "trap")
+    assert "829" in alone.cli("signal", "trap", "HUP", code=1).out
+
+
+def test_a_signal_is_sent_by_the_server_and_needs_its_right(linked):
+    got, home = start_trapper(linked, "trap"), linked.home
+    wait_until(lambda: home.processes(name="trap"), "it is known to the server")
+    ask = {"operation": "signal", "namespace": "ns", "name": "trap", "signal": "HUP"}
+    task = home.v1("POST", "/v1/operations", ask)["task_id"]
+    wait_until(lambda: home.v1("GET", "/v1/tasks/" + task)["left"] == 0, "it has ended")
+    assert home.v1("GET", "/v1/tasks/" + task)["failed"] == 0
+    wait_until(lambda: got.exists() and got.read_text().split() == ["HUP"], "it has come")
+    env = {**linked.env, "HOLDFAST_LOCAL_SOCKET": ""}
+    by_cli = linked.holdfast.run("holdfast", "signal", "ns/trap", "USR1", "--socket", home.data / "admin.sock", env=env)
+    assert by_cli.process.returncode == 0 and "signal ns/trap USR1: 1 of 1 done" in by_cli.out, by_cli.out + by_cli.err
+    wait_until(lambda: got.read_text().split() == ["HUP", "USR1"], "it has come")
+    audited = linked.holdfast.run("holdfast", "audit", "--socket", home.data / "admin.sock", env=env).out
+    assert "signal ns/trap; signal=USR1" in audited, audited
+    made = home.admin("POST", "/v1/apps", {"code": "stopper", "permissions": {"operations": ["stop", "reload"]}})
+    home.code, home.secret = made["code"], made["secret"]
+    refused = home.v1("POST", "/v1/operations", ask, status=403)
+    assert "may not signal" in refused["error"]["message"]
+    assert got.read_text().split() == ["HUP", "USR1"]

@@ -330,6 +330,13 @@ static void agent_on_signal(void *agent, struct core_ident ident, int number, bo
     watch_signal(a->watches, ident, number, with_children);
 }
 
+static int agent_on_deliver(void *agent, struct core_ident ident, int number, struct err *err)
+{
+    struct agent *a = agent;
+
+    return watch_deliver(a->watches, ident, number, err);
+}
+
 static bool on_is_alone(void *agent, const struct proc_spec *spec)
 {
     const struct agent *a = agent;
@@ -423,6 +430,7 @@ static const struct core_effects core_effects = {
     .probe = on_probe,
     .watch = agent_on_watch,
     .signal = agent_on_signal,
+    .deliver = agent_on_deliver,
     .allow = on_allow,
     .sample = on_sample,
     .has_family = on_has_family,

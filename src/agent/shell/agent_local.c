@@ -237,7 +237,8 @@ static void operate(struct guest *g, const struct local_operate *m)
                                              .spec = m->spec,
                                              .hosts_running = true,
                                              .ends_tries = true,
-                                             .may_host = MAY_HOST_ALL };
+                                             .may_host = MAY_HOST_ALL,
+                                             .signal = m->signal };
 
     core_local_task(g->user, ++l->number, g->task);
     LOG(a->log, LOG_INFO, "an operation by somebody on this host", log_str("user", g->user),

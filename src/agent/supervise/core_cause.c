@@ -191,11 +191,13 @@ void cause_on_success(struct proc *k)
 
 /* ---- reports and replay */
 
+/* A signal takes no time; older servers and command lines refuse a number that they do not know. */
 static int64_t doing(const struct proc *k)
 {
     const struct op *op = TAILQ_FIRST(&k->ops);
 
-    return op && op_is_acting(op) && !operation_has_kind(op->command.op, ONLY_LOOKS)
+    return op && op_is_acting(op) && !operation_has_kind(op->command.op, ONLY_LOOKS) &&
+                   operation_find_gse(op->command.op)
                ? op->command.op
                : -1;
 }

@@ -145,6 +145,9 @@ struct core_effects {
     /* -> core_on_exit(), also if it has already exited */
     void (*watch)(void *arg, struct core_ident ident);
     void (*signal)(void *arg, struct core_ident ident, int number, bool with_children);
+    /* A signal that is never sent twice: not unless all records before it are written.
+     * ERR_NOT_FOUND: the process has ended. */
+    int (*deliver)(void *arg, struct core_ident ident, int number, struct err *err);
 
     /* Whether the host's policy allows the process and, if `line` is not "", this command of
      * it.  Fails with CODE_DENIED and a reason, or with ERR_UNAVAILABLE: it cannot be decided at

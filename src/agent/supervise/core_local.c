@@ -40,6 +40,10 @@ void local_on_end(struct op *op)
     int user_n = (int)strcspn(user, ":");
     const struct operation *o = op_row(op);
     const struct proc *k = op->proc;
+    const char *name = !o ? "operate"
+                       : o->takes_signal
+                           ? arena_printf(&op->arena, "%s (%s)", o->name, op->command.signal)
+                           : o->name;
     char why[TEXT_SIZE];
 
     if (operation_has_kind(op->command.op, ONLY_LOOKS))
@@ -47,13 +51,12 @@ void local_on_end(struct op *op)
     cause_cut(why, sizeof(why), op->result.text);
     if (op->result.code == CODE_OK)
         core_tell_event(op->proc, "process_local_operation",
-                        "%.*s asked on the host itself to %s %s:%s: success", user_n, user,
-                        o ? o->name : "operate", k->meta.space, k->meta.name);
+                        "%.*s asked on the host itself to %s %s:%s: success", user_n, user, name,
+                        k->meta.space, k->meta.name);
     else
         core_tell_event(op->proc, "process_local_operation",
                         "%.*s asked on the host itself to %s %s:%s: failed, code %lld: %s", user_n,
-                        user, o ? o->name : "operate", k->meta.space, k->meta.name,
-                        (long long)op->result.code, why);
+                        user, name, k->meta.space, k->meta.name, (long long)op->result.code, why);
 }
 
 /* ---- views */

@@ -635,6 +635,8 @@ struct op *op_new(struct core *c, const struct message_command *command)
     op->status = CORE_STATUS_UNKNOWN;
     op->command = *command;
     op->command.task = arena_strdup(&op->arena, command->task);
+    op->command.signal =
+        command->signal && *command->signal ? arena_strdup(&op->arena, command->signal) : "";
     op->command.meta = k->meta;
     proc_spec_copy(&command->spec, &op->arena, &op->command.spec);
     timer_init(&op->timer, ops_on_timer, op);

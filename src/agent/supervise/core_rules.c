@@ -4,6 +4,7 @@
 #include "agent/supervise/core_order.h"
 #include "base/mem/mem.h"
 #include "model/operation.h"
+#include "model/signal.h"
 
 #define CMD(member) offsetof(struct proc_control, member)
 
@@ -142,6 +143,15 @@ static const char *missing_for_ready(const struct op *op)
     return NULL;
 }
 
+static const char *missing_signal(const struct op *op)
+{
+    const struct operation *o = op_row(op);
+
+    return o && o->takes_signal && !signal_number(op->command.signal)
+               ? MSG("signal: must be the name of a signal, such as HUP")
+               : NULL;
+}
+
 static const char *missing_command(struct op *op)
 {
     const struct proc_control *control = &op->command.spec.control;
@@ -243,8 +253,8 @@ int op_lacks(struct op *op, const char **ret_what)
         return CODE_NOT_REGISTERED;
     if ((*ret_what = missing_command(op)))
         return CODE_NO_COMMAND;
-    if ((*ret_what = missing_identity(op)) || (*ret_what = missing_for_ready(op)) ||
-        (*ret_what = find_circle(op)))
+    if ((*ret_what = missing_signal(op)) || (*ret_what = missing_identity(op)) ||
+        (*ret_what = missing_for_ready(op)) || (*ret_what = find_circle(op)))
         return CODE_PARAM;
     return (*ret_what = find_denial(op)) ? CODE_DENIED : CODE_OK;
 }

@@ -7,6 +7,7 @@
 #include "agent/supervise/core_ready.h"
 #include "agent/supervise/core_step.h"
 #include "model/operation.h"
+#include "model/signal.h"
 
 /* The time a process gets to die of SIGKILL before the next probe. */
 enum { KILL_MS = 5000 };
@@ -136,12 +137,34 @@ static void end_start_command(struct op *op)
         c->effects->signal(c->arg, k->start, part->signal, false);
 }
 
+/* Not repeated: if the agent ends right now, the next one says that the outcome is unknown. */
+static void deliver(struct op *op)
+{
+    const struct core *c = op->core;
+    const struct proc *k = op->proc;
+    struct err err;
+
+    op_note_begun(op);
+    journal_note_run(op);
+    if (!c->effects->deliver(c->arg, k->ident, signal_number(op->command.signal), &err))
+        op_succeed(op, k->ident);
+    else if (err.code == ERR_NOT_FOUND)
+        op_end(op, CODE_NOT_RUNNING, "process (%s) is not running", k->meta.name);
+    else
+        op_end(op, CODE_SYSTEM, "signal %s was not sent to pid %lld: %s", op->command.signal,
+               (long long)k->ident.pid, err_msg(&err));
+}
+
 void op_begin_part(struct op *op)
 {
     const struct operation *part = op_part(op);
     const char *line = op_line(op);
     int number = part->signal == SIGTERM ? (int)op->command.spec.extra.stop_signal : part->signal;
 
+    if (part->takes_signal) {
+        deliver(op);
+        return;
+    }
     end_start_command(op);
     if (*line) {
         start_run(op, line);

@@ -256,7 +256,7 @@ void job_operate(struct call *c)
 {
     const struct job_operate *ask = c->ask;
 
-    if (operation_find(ask->op))
+    if (operation_find_gse(ask->op))
         operate_processes(c, ask->op);
     else
         fail_op(c, ask->op);
@@ -284,7 +284,7 @@ void job_operate_script(struct call *c)
                       .is_script = true,
                       .refusals = refusals };
 
-    if (!operation_find(ask->op)) {
+    if (!operation_find_gse(ask->op)) {
         fail_op(c, ask->op);
         return;
     }

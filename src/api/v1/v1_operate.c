@@ -9,6 +9,7 @@
 #include "api/pipeline/spec_cache.h"
 #include "api/pipeline/targets.h"
 #include "model/code.h"
+#include "model/operation.h"
 #include "model/rules.h"
 #include "model/task.h"
 #include "model/translate.h"
@@ -67,6 +68,7 @@ static void add_target(struct operate_call *o, const struct fleet_host *h, const
         .op = o->ask->op,
         .meta = { .space = o->ask->space, .name = o->ask->name },
         .spec = &o->ask->spec,
+        .signal = o->ask->signal,
         .text = "",
     };
 
@@ -196,13 +198,25 @@ static void submit_operation(struct operate_call *o)
     }
 }
 
+static int check_signal(const struct operation_ask *ask, struct err *err)
+{
+    bool takes_it = operation_find(ask->op)->takes_signal; /* the shape has checked `op` */
+
+    if (takes_it && !*ask->signal)
+        return err_set(err, ERR_INVALID, "signal: required for this operation");
+    if (!takes_it && *ask->signal)
+        return err_set(err, ERR_INVALID, "signal: only for the operation \"signal\"");
+    return 0;
+}
+
 void v1_operate(struct call *c)
 {
     struct operate_call o = { .call = c, .ask = c->ask };
     const struct proc_spec *spec = has_spec(&o) ? &o.ask->spec : NULL;
     struct err err;
 
-    if (targets_check(c, "", "namespace", o.ask->op, o.ask->space, spec, &err)) {
+    if (check_signal(o.ask, &err) ||
+        targets_check(c, "", "namespace", o.ask->op, o.ask->space, spec, &err)) {
         call_fail(c, &err);
         return;
     }

@@ -102,6 +102,8 @@
     { { "not begun: nobody could say in time who is there", "未执行：未能及时查明进程情况" } },
     { { "its command was run, but nobody could say in time who is there", "命令已执行，但未能及时查明进程情况" } },
     { { "too many operations wait for this process", "等待操作该进程的请求过多" } },
+    { { "signal %s was not sent to pid %lld: %s", "信号 %s 未能发送给进程 %lld：%s" } },
+    { { "signal: must be the name of a signal, such as HUP", "signal：必须是信号名，例如 HUP" } },
     { { "op_type %lld: no such operation", "op_type %lld：没有这种操作" } },
     { { "%s; the last %s failed, so its spec was not kept: %s (%lld)", "%s；上一次 %s 失败，其配置未保留：%s（%lld）" } },
     { { "the command ran longer than %lld s and was ended: %s", "命令执行超过 %lld 秒，已被终止：%s" } },

@@ -28,6 +28,8 @@
     { { "spec.%s.auto_type: required", "spec.%s.auto_type：必填" } },
     { { "process_infos[%zu].setup_path: with proc_name it makes a name of %zu bytes, %d at most; give it a value_key", "process_infos[%zu].setup_path：与 proc_name 组成的名称有 %zu 字节，至多 %d 字节；请提供 value_key" } },
     { { "process_infos: %zu targets in all, %d at most", "process_infos：共 %zu 个目标，至多 %d 个" } },
+    { { "signal: required for this operation", "signal：此操作必填" } },
+    { { "signal: only for the operation \"signal\"", "signal：只用于操作 \"signal\"" } },
     { { "op_type: must be 0, 1, 2, 3, 4, 7, 8 or 9, is %lld", "op_type：必须是 0、1、2、3、4、7、8 或 9，实际为 %lld" } },
     { { "namespace: this app may not see processes of %s", "namespace：应用无权查看 %s 的进程" } },
     { { "%s: %s is no host that we know: an agent id, CLOUD:IP, or an address of cloud area 0", "%s：%s 不是已知的主机：应为 Agent ID、云区域:IP，或云区域 0 的地址" } },

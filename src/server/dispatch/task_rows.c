@@ -8,6 +8,7 @@
 #include "base/mem/mem.h"
 #include "model/code.h"
 #include "model/operation.h"
+#include "model/signal.h"
 #include "wire/net/frame.h"
 
 enum {
@@ -24,6 +25,8 @@ static const struct field stored_fields[] = {
       .max = LABELS_MAX, .sub = &proc_label_shape },
     { "spec", .type = FIELD_OBJ, .offset = offsetof(struct task_stored_spec, spec), .sub = &proc_spec_shape },
     { "look", .type = FIELD_INT, .offset = offsetof(struct task_stored_spec, look), .max = LOOK_UNCHECKED,
+      .flags = FIELD_OMIT_EMPTY },
+    { "signal", .type = FIELD_STR, .offset = offsetof(struct task_stored_spec, signal), .max = SIGNAL_NAME_MAX_BYTES,
       .flags = FIELD_OMIT_EMPTY },
     { "by_agent_id", .type = FIELD_BOOL, .offset = offsetof(struct task_stored_spec, by_agent_id),
       .flags = FIELD_OMIT_EMPTY },
@@ -158,6 +161,7 @@ struct spec_ref {
     const void *spec, *labels;
     size_t by_agent_id; /* not a bool: compared as bytes, so without padding */
     int64_t look;
+    const char *signal; /* compared as a pointer: that of one request */
 };
 
 /* Targets share a row if their specs and labels are the same pointers, or equal: batches name one
@@ -175,7 +179,7 @@ struct spec_book {
 static struct task_spec_row *find_text(struct spec_book *book, const struct task_target *target)
 {
     const struct task_stored_spec stored = { target->meta.labels, *target->spec,
-                                             target->by_agent_id, target->look };
+                                             target->by_agent_id, target->look, target->signal };
     struct task_spec_row *row;
 
     buf_truncate(&book->json, 0);
@@ -194,7 +198,7 @@ static struct task_spec_row *find_text(struct spec_book *book, const struct task
 static int64_t number_spec(struct spec_book *book, const struct task_target *target)
 {
     struct spec_ref ref = { target->spec, target->meta.labels.items, target->by_agent_id,
-                            target->look };
+                            target->look, target->signal };
     struct task_spec_row *row = map_find(&book->known, (const char *)&ref, sizeof(ref));
 
     if (row)
@@ -234,6 +238,7 @@ static void fill_item(const struct task_target *target, int64_t now_ms, struct h
         .text = target->code ? target->text : "",
         .by_agent_id = target->by_agent_id,
         .look = target->look,
+        .signal = target->signal,
     };
     name_view(ret->meta.space, ret->meta.name, &ret->view);
     ret->view.hosted = target->code && target->hosted;
