@@ -151,6 +151,9 @@ static const struct field fields[] = {
       .flags = FIELD_OMIT_EMPTY, .doc = "a file with more variables, `NAME=value` per line, read at each command; nothing is "
              "expanded, a value may be quoted, # starts a comment; it must belong to root or to the process's user, be "
              "readable by that user and have at most 64 KiB; `environment` takes precedence" },
+    { "pre_start", .type = FIELD_STR, AT(proc_extra, pre_start), .max = COMMAND_MAX_BYTES, .flags = FIELD_OMIT_EMPTY,
+      .doc = "a command that is run before each `start_cmd`, also when the agent restarts the process, by the same user in the same "
+             "folder and environment; if it fails, or takes longer than `op_timeout`, the start has failed; not run before `restart_cmd`" },
     { "exit_codes", .type = FIELD_LIST, AT(proc_extra, exit_codes), .max = LIST_MAX, .sub = &exit_code_shape,
       .flags = FIELD_OMIT_EMPTY,
       .doc = "a hosted process that exits with one of these has finished: it stays hosted and is not restarted until "

@@ -67,6 +67,7 @@ struct proc_extra {
     int64_t stop_wait_s; /* seconds from stop_signal to SIGKILL; 0: op_timeout */
     struct list env;     /* struct proc_env; for every command of the process */
     const char *env_file;
+    const char *pre_start;  /* a command before each start_cmd; "": none */
     struct list exit_codes; /* struct proc_number; an exit with one of them is a success */
     struct proc_ready ready;
     enum presence has_job;  /* of `job`; placed here it needs no padding */

@@ -130,5 +130,5 @@ bool operation_is_own_output(const char *what)
 {
     const struct operation *o = operation_find_name(what);
 
-    return o && o->outcome == MAKES_RUN;
+    return (o && o->outcome == MAKES_RUN) || !strcmp(what, OPERATION_PRE_START);
 }

@@ -91,6 +91,9 @@ bool operation_has_kind(int64_t number, enum operation_kind kind);
 bool operation_has_outcome(int64_t number, enum operation_outcome outcome);
 bool operation_registers(int64_t number); /* begins hosting: its spec is stored */
 
+/* The command before a start command, whose output is that of the process, too. */
+#define OPERATION_PRE_START "pre_start"
+
 /* Whether the agent keeps the output of the command `what` ("stop", "version").  The output of an
  * operation that makes the process run is the output of the process itself. */
 bool operation_is_output(const char *what);

@@ -51,6 +51,8 @@ struct rig_proc {
     int runs, signals, samples;
     int delivered, delivered_number; /* signals that were asked for; the last one */
     bool refuses_signals;
+    int pre_runs, pre_status; /* of its pre-start command */
+    bool pre_hangs;
     int doubles;                  /* commands that were begun while another ran */
     double cpu;                   /* what it uses: percent of the machine */
     int64_t rss_bytes;            /* and of RIG_MEM_BYTES */
@@ -538,7 +540,9 @@ static inline void rig_begin_side(struct rig_proc *p, uint64_t id, int which)
 static inline void rig_begin_run(struct rig_proc *p, uint64_t id, const char *what)
 {
     struct core_began began = { .ident = { ++rig.next_pid, 1 }, .fits = p->is_foreground };
+    bool is_pre = !strcmp(what, OPERATION_PRE_START);
 
+    p->pre_runs += is_pre;
     if (p->failure.code) {
         core_on_run(rig.core, id, NULL, &p->failure, rig.now_ms);
         return;
@@ -549,7 +553,9 @@ static inline void rig_begin_run(struct rig_proc *p, uint64_t id, const char *wh
     if (p->is_unheard)
         return;
     core_on_run(rig.core, id, &began, NULL, rig.now_ms);
-    if (p->hangs)
+    if (is_pre && !p->pre_hangs)
+        rig_end(p, p->pre_status);
+    if (p->hangs || is_pre)
         return;
     rig_do(p, what);
     if (!p->is_foreground || strcmp(what, "start") != 0)

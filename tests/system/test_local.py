@@ -28,7 +28,8 @@ class Host:
                     "HOLDFAST_LOCAL_SOCKET": self.socket}
         self.pids = set()
 
-    def spec(self, name, start=RUN, **control):
+    def spec(self, name, start=RUN, block=None, **control):
+        """`block`: of the spec's block holdfast."""
         place = self.folder / name
         place.mkdir(exist_ok=True)
         if not (place / "proc-test").exists():
@@ -36,7 +37,9 @@ class Host:
         spec = {"identity": {"proc_name": "proc-test", "setup_path": str(place), "pid_path": str(place / "pid"),
                              "user": getpass.getuser()},
                 "control": {"start_cmd": start, **control},
-                "monitor_policy": {"auto_type": 1, "start_check_secs": 1, "stop_check_secs": 1}}
+                "monitor_policy": {"auto_type": 1, "start_check_secs": 1, "stop_check_secs": 1,
+                                   **({"op_timeout": 3} if block else {})},
+                "holdfast": block or {}}
         path = self.folder / f"{name}.json"
         path.write_text(json.dumps(spec), encoding="utf-8")
         return path
@@ -54,8 +57,8 @@ class Host:
         self.pids |= {p["pid"] for p in found.values() if p["pid"] > 1}
         return found
 
-    def start(self, name, start=RUN, **control):
-        said = self.cli("start", "ns/" + name, "--spec", self.spec(name, start, **control))
+    def start(self, name, start=RUN, code=0, **control):
+        said = self.cli("start", "ns/" + name, "--spec", self.spec(name, start, **control), code=code)
         self.processes()
         return said
 
@@ -442,3 +445,31 @@ def test_a_signal_is_sent_by_the_server_and_needs_its_right(linked):
     refused = home.v1("POST", "/v1/operations", ask, status=403)
     assert "may not signal" in refused["error"]["message"]
     assert got.read_text().split() == ["HUP", "USR1"]
+
+
+def test_the_pre_start_command_is_run_before_each_start(alone):
+    place, order = alone.folder / "prep", alone.folder / "prep" / "order"
+    prepare = "echo pre $WORD $PWD >> order; if [ -e bad ]; then echo no disk; exit 3; fi"
+    block = {"pre_start": prepare, "environment": {"WORD": "w"}}
+    alone.start("prep", f"echo start >> order; {RUN}", block=block)
+    assert order.read_text().splitlines() == [f"pre w {place}", "start"]
+    pid = alone.processes()["prep"]["pid"]
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: alone.processes()["prep"]["pid"] not in (0, pid), "it is restarted")
+    assert len(order.read_text().splitlines()) == 4
+    alone.cli("stop", "prep")
+    (place / "bad").touch()
+    failed = alone.cli("start", "prep", code=1).out
+    assert "65535" in failed and "the pre-start command ended with exit code 3; its output: [no disk" in failed, failed
+    why = alone.cli("why", "prep").out
+    assert "the pre-start command ended with exit code 3" in why and "no disk" in why, why
+    assert order.read_text().splitlines()[4:] == [f"pre w {place}"]
+
+
+def test_a_pre_start_command_that_hangs_is_ended_and_so_is_what_it_left(alone):
+    hang = "./proc-test --life-ms 120000 & echo $! > child; wait"
+    failed = alone.start("hang", block={"pre_start": hang}, code=1).out
+    assert "the pre-start command ran longer than 3 s and was ended" in failed, failed
+    child = int((alone.folder / "hang" / "child").read_text())
+    wait_until(lambda: not pathlib.Path(f"/proc/{child}").exists(), "its child is ended, too")
+    assert alone.processes()["hang"]["status"] == 2

@@ -66,8 +66,9 @@ static const char *const *write_env(const struct core_run *run, const char *noti
 /* $NOTIFY_SOCKET of a process that reports readiness; "": it does not. */
 static const char *notify_socket(const struct runs *r, const struct core_run *run)
 {
-    bool says_so =
-        run->spec->extra.ready.kind == READY_NOTIFY && operation_is_own_output(run->what);
+    bool says_so = run->spec->extra.ready.kind == READY_NOTIFY &&
+                   operation_is_own_output(run->what) &&
+                   strcmp(run->what, OPERATION_PRE_START) != 0;
 
     return says_so ? notices_socket(r->parts.notices) : "";
 }

@@ -317,7 +317,9 @@ void op_resume(struct op *op)
         return;
     }
     op_note_old(op);
-    if (op->run.pid <= 0 && leaves_no_trace(op))
+    if (op->is_preparing)
+        op_resume_preparing(op);
+    else if (op->run.pid <= 0 && leaves_no_trace(op))
         op_end(op, CODE_SYSTEM, "agent restarted during the command, outcome unknown");
     else if (op->run.pid < 0)
         await_unknown(op);

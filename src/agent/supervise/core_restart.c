@@ -425,6 +425,7 @@ void restart_resume(struct proc *k)
 
     op->begun = BEGUN_BEFORE;
     op->run = k->run;
+    op->is_preparing = k->run_prepares;
 }
 
 /* Only a try that follows a failure counts. */

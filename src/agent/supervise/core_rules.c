@@ -193,7 +193,8 @@ const char *const *op_policy_lines(struct op *op)
         CMD(kill_cmd),  CMD(version_cmd), CMD(health_cmd),
     };
     const char *control = (const char *)&op->command.spec.control;
-    const char **lines = arena_alloc(&op->arena, (ARRAY_LEN(all) + 1) * sizeof(*lines));
+    const char **lines = arena_alloc(&op->arena, (ARRAY_LEN(all) + 2) * sizeof(*lines));
+    const char *pre_start = op->command.spec.extra.pre_start;
     size_t n = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
@@ -202,6 +203,8 @@ const char *const *op_policy_lines(struct op *op)
         if (*line && is_to_be_run(op, all[i]))
             lines[n++] = line;
     }
+    if (*pre_start && is_to_be_run(op, CMD(start_cmd)))
+        lines[n++] = pre_start;
     return lines;
 }
 

@@ -47,13 +47,16 @@ static int64_t ready_s(const struct proc_spec *spec)
 }
 
 /* One formula for all operations, so that it is never shorter than the time the agent takes: a
- * restart without a command of its own is a stop and a start. */
+ * restart without a command of its own is a stop and a start, and a pre-start command is one more.
+ */
 int64_t task_budget_ms(const struct proc_spec *spec, int64_t op)
 {
     struct proc_policy p = proc_policy_of(spec);
     const struct operation *o = operation_find(op);
     int64_t commands = o && o->replaces && !*operation_line(&o->command, &spec->control) ? 2 : 1;
 
+    if (o && o->outcome == MAKES_RUN && *spec->extra.pre_start)
+        commands++;
     return (commands * p.op_timeout_s + proc_check_end_s(spec) + p.stop_check_s +
             spec->extra.stop_wait_s + ready_s(spec)) *
                1000 +
