@@ -12,7 +12,13 @@
 
 #define AT(type, member) .offset = offsetof(struct type, member)
 
-enum { ENV_MAX = 256, ENV_VALUE_MAX_BYTES = 16384, LIST_MAX = 64, PRIORITY_MAX = 1000 };
+enum {
+    ENV_MAX = 256,
+    ENV_VALUE_MAX_BYTES = 16384,
+    LIST_MAX = 64,
+    PRIORITY_MAX = 1000,
+    WATCH_MAX = 16
+};
 
 static const char *check_env_name(const char *text)
 {
@@ -136,6 +142,19 @@ static const struct field job_fields[] = {
 static const struct shape job_shape = { "job", sizeof(struct proc_job), job_fields,
       .doc = "Further fields of BlueKing Job." };
 
+static const struct enum_name on_change_names[] = {
+    { ON_CHANGE_REPORT, "report" }, { ON_CHANGE_RELOAD, "reload" }, { ON_CHANGE_RESTART, "restart" }, { 0 },
+};
+
+static const struct field watch_fields[] = {
+    { "path", .type = FIELD_STR, AT(proc_watch, path), .flags = FIELD_REQUIRED, .min = 1, .max = PATH_MAX_BYTES, .check = rule_path,
+      .doc = "of a file; a folder is not watched" },
+    { "on_change", .type = FIELD_ENUM, AT(proc_watch, on_change), .names = on_change_names, .flags = FIELD_BY_NAME,
+      .doc = "`restart`, `reload`, which needs `reload_cmd`, or `report`, an event alone" },
+    { 0 },
+};
+static const struct shape watch_shape = { "watch", sizeof(struct proc_watch), watch_fields };
+
 static const struct enum_name scope_names[] = {
     { SCOPE_FAMILY, "family" }, { SCOPE_PROCESS, "process" }, { SCOPE_START, "start" }, { SCOPE_DEFAULT, "" }, { 0 },
 };
@@ -195,6 +214,9 @@ static const struct field fields[] = {
              "from it and what its own start command still runs; `process`, no other; `start`, also what the start command "
              "has started besides it, which needs cgroups; empty: `family`, unless the agent's setting "
              "`scope_by_name` has its `proc_name`" },
+    { "watch", .type = FIELD_LIST, AT(proc_extra, watch), .max = WATCH_MAX, .sub = &watch_shape, .flags = FIELD_OMIT_EMPTY,
+      .doc = "files whose new content restarts or reloads it while it is hosted and runs, or is reported; a change has to last 2 seconds, "
+             "there is at most one restart or reload in 30, and a file that is gone is only reported" },
     { "job", .type = FIELD_OBJ, AT(proc_extra, job), .has = offsetof(struct proc_extra, has_job), .sub = &job_shape,
       .doc = "fields that only Job has" },
     { 0 },

@@ -47,6 +47,14 @@ struct proc_rlimit {
     int64_t value;    /* -1: unlimited */
 };
 
+/* What is done when a file has changed; a stronger action has a larger number. */
+enum proc_on_change { ON_CHANGE_REPORT, ON_CHANGE_RELOAD, ON_CHANGE_RESTART };
+
+struct proc_watch {
+    const char *path;
+    int64_t on_change; /* enum proc_on_change */
+};
+
 /* Which processes end with the main process. */
 enum proc_scope {
     SCOPE_DEFAULT, /* SCOPE_FAMILY, or as the agent's setting `scope_by_name` says */
@@ -83,6 +91,7 @@ struct proc_extra {
     int64_t nice;
     struct list rlimits; /* struct proc_rlimit */
     int64_t scope;       /* enum proc_scope */
+    struct list watch;   /* struct proc_watch */
     struct proc_job job;
 };
 

@@ -66,6 +66,7 @@ struct rig_proc {
     int sides[2];      /* how many were begun */
     bool has_pid_file; /* which names it */
     size_t files;      /* that are watched */
+    int files_again;   /* how often they were asked for */
     size_t left;       /* members of its family besides the main process */
     int tree_kills;    /* SIGKILL to it and its descendants */
     bool left_ignores_term, left_is_immortal, left_may_be_main;
@@ -432,6 +433,13 @@ static inline void rig_files(void *arg, const char *space, const char *name, con
     rig_proc(name)->files = files->n;
 }
 
+static inline void rig_files_again(void *arg, const char *space, const char *name)
+{
+    (void)arg;
+    (void)space;
+    rig_proc(name)->files_again++;
+}
+
 static inline void rig_try_port(void *arg, uint64_t id, int64_t port)
 {
     (void)arg;
@@ -462,6 +470,7 @@ static const struct core_effects rig_effects = {
     .allow = rig_allow,
     .sample = rig_sample,
     .files = rig_files,
+    .files_again = rig_files_again,
     .try_port = rig_try_port,
     .has_family = rig_has_family,
     .family = rig_family,

@@ -473,3 +473,43 @@ def test_a_pre_start_command_that_hangs_is_ended_and_so_is_what_it_left(alone):
     child = int((alone.folder / "hang" / "child").read_text())
     wait_until(lambda: not pathlib.Path(f"/proc/{child}").exists(), "its child is ended, too")
     assert alone.processes()["hang"]["status"] == 2
+
+
+def replace(path, text):
+    """As an editor does it: another file takes the name."""
+    new = path.with_suffix(".new")
+    new.write_text(text, encoding="utf-8")
+    new.rename(path)
+
+
+def test_a_watched_file_restarts_reloads_or_is_reported(linked):
+    place = linked.folder / "conf"
+    place.mkdir()
+    files = {action: place / action for action in ("restart", "reload", "report")}
+    for path in files.values():
+        path.write_text("one", encoding="utf-8")
+    watch = [{"path": str(path), "on_change": action} for action, path in files.items()]
+    block = {"watch": watch + [{"path": str(place / "none")}]}
+    def events():
+        return json.dumps(linked.home.events("process_config_changed"), ensure_ascii=False)
+
+    linked.start("conf", block=block, reload_cmd="echo x >> reloads")
+    wait_until(lambda: f"{place}/none of conf is not there; nothing is done" in events(), "the files were read")
+    pid = linked.processes()["conf"]["pid"]
+    os.utime(files["restart"])  # no other content
+    replace(files["report"], "two")
+    replace(files["reload"], "two")
+    wait_until(lambda: (place / "reloads").exists(), "it is reloaded")
+    assert linked.processes()["conf"]["pid"] == pid
+    wait_until(lambda: f"{files['report']} of conf has changed: nothing is done" in events(), "it is reported")
+    files["report"].unlink()
+    wait_until(lambda: f"{files['report']} of conf is not there; nothing is done" in events(), "and that it is gone")
+    with open(files["restart"], "w", encoding="utf-8") as f:  # in several steps
+        for part in ("t", "w", "o"):
+            f.write(part)
+            f.flush()
+    wait_until(lambda: linked.processes()["conf"]["pid"] not in (0, -1, pid), "it is restarted", timeout=60)
+    wait_until(lambda: f"because {files['restart']} had changed" in linked.cli("why", "conf").out, "why says so")
+    assert (place / "reloads").read_text(encoding="utf-8") == "x\n"
+    bad = linked.cli("start", "ns/other", "--spec", linked.spec("other", block=block), code=1).out
+    assert "spec.control.reload_cmd: required where watch.on_change is reload" in bad, bad

@@ -394,6 +394,13 @@ static void on_files(void *agent, const char *space, const char *name, const cha
     files_set(a->files, space, name, user, files);
 }
 
+static void on_files_again(void *agent, const char *space, const char *name)
+{
+    struct agent *a = agent;
+
+    files_again(a->files, space, name);
+}
+
 static void on_try_port(void *agent, uint64_t id, int64_t port)
 {
     struct agent *a = agent;
@@ -439,6 +446,7 @@ static const struct core_effects core_effects = {
     .is_alive = on_is_alive,
     .is_alone = on_is_alone,
     .files = on_files,
+    .files_again = on_files_again,
     .try_port = on_try_port,
     .agent_stats = on_agent_stats,
     .unexpected = on_unexpected,

@@ -14,8 +14,9 @@
 #include "wire/tls/digest.h"
 
 #define TEXT(member) offsetof(struct proc_cause, member)
-static const size_t texts[] = { TEXT(output),     TEXT(failed_text), TEXT(waits_for),
-                                TEXT(limit_text), TEXT(drift),       TEXT(left) };
+static const size_t texts[] = { TEXT(output),      TEXT(failed_text), TEXT(waits_for),
+                                TEXT(limit_text),  TEXT(drift),       TEXT(left),
+                                TEXT(changed_file) };
 
 static const char **text_at(struct proc_cause *c, size_t i)
 {

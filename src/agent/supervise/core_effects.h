@@ -170,6 +170,8 @@ struct core_effects {
     /* Starts watching these files; an empty list stops it. -> core_on_file() */
     void (*files)(void *arg, const char *space, const char *name, const char *user,
                   const struct list *files);
+    /* Reads the files of this process again, also if they seem unchanged. -> core_on_file() */
+    void (*files_again)(void *arg, const char *space, const char *name);
     void (*try_port)(void *arg, uint64_t id, int64_t port); /* -> core_on_port() */
     /* Resource usage of the agent itself, reported to the server.  May be NULL. */
     void (*agent_stats)(void *arg, struct message_agent_stats *to);

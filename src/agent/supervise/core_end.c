@@ -10,6 +10,7 @@
 #include "agent/supervise/core_cause.h"
 #include "agent/supervise/core_claim.h"
 #include "agent/supervise/core_cycle.h"
+#include "agent/supervise/core_filewatch.h"
 #include "agent/supervise/core_health.h"
 #include "agent/supervise/core_limit.h"
 #include "agent/supervise/core_local.h"
@@ -35,6 +36,8 @@ static void end_ours(struct op *op, int code, const char *text)
         cycle_on_done(k, code, copy);
     else if (origin == ORIGIN_HEALTH)
         health_on_done(k, code, copy);
+    else if (origin == ORIGIN_FILE || origin == ORIGIN_FILE_RELOAD)
+        filewatch_on_done(k, number, code, copy);
     else
         restart_on_done(k, code, copy);
 }

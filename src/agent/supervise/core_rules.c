@@ -166,6 +166,20 @@ static const char *missing_command(struct op *op)
     return arena_msg(&op->arena, "spec.control.%s: required for this operation", o->required.name);
 }
 
+static const char *missing_for_watch(const struct op *op)
+{
+    const struct list *watch = &op->command.spec.extra.watch;
+    const struct proc_watch *w = watch->items;
+
+    if (!operation_registers(op->command.op) || *op->command.spec.control.reload_cmd)
+        return NULL;
+    for (size_t i = 0; i < watch->n; i++) {
+        if (w[i].on_change == ON_CHANGE_RELOAD)
+            return MSG("spec.control.reload_cmd: required where watch.on_change is reload");
+    }
+    return NULL;
+}
+
 static const char *find_circle(struct op *op)
 {
     const char *circle = NULL;
@@ -257,7 +271,8 @@ int op_lacks(struct op *op, const char **ret_what)
     if ((*ret_what = missing_command(op)))
         return CODE_NO_COMMAND;
     if ((*ret_what = missing_signal(op)) || (*ret_what = missing_identity(op)) ||
-        (*ret_what = missing_for_ready(op)) || (*ret_what = find_circle(op)))
+        (*ret_what = missing_for_ready(op)) || (*ret_what = missing_for_watch(op)) ||
+        (*ret_what = find_circle(op)))
         return CODE_PARAM;
     return (*ret_what = find_denial(op)) ? CODE_DENIED : CODE_OK;
 }
