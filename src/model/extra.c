@@ -217,6 +217,9 @@ static const struct field fields[] = {
     { "watch", .type = FIELD_LIST, AT(proc_extra, watch), .max = WATCH_MAX, .sub = &watch_shape, .flags = FIELD_OMIT_EMPTY,
       .doc = "files whose new content restarts or reloads it while it is hosted and runs, or is reported; a change has to last 2 seconds, "
              "there is at most one restart or reload in 30, and a file that is gone is only reported" },
+    { "limit_memory", .type = FIELD_INT, AT(proc_extra, limit_memory), .max = INT64_MAX, .flags = FIELD_OMIT_EMPTY,
+      .doc = "bytes of memory of the process and its descendants; above it in three samples in a row it is stopped and, if it is hosted, "
+             "started again, as with `resource.mem`; 0: no limit" },
     { "job", .type = FIELD_OBJ, AT(proc_extra, job), .has = offsetof(struct proc_extra, has_job), .sub = &job_shape,
       .doc = "fields that only Job has" },
     { 0 },

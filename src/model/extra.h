@@ -89,9 +89,10 @@ struct proc_extra {
     int64_t log_max_bytes;      /* 0: the agent's setting */
     struct proc_caps caps;
     int64_t nice;
-    struct list rlimits; /* struct proc_rlimit */
-    int64_t scope;       /* enum proc_scope */
-    struct list watch;   /* struct proc_watch */
+    struct list rlimits;  /* struct proc_rlimit */
+    int64_t scope;        /* enum proc_scope */
+    struct list watch;    /* struct proc_watch */
+    int64_t limit_memory; /* bytes of its family, above which it is stopped; 0: no limit */
     struct proc_job job;
 };
 
