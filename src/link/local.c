@@ -56,6 +56,8 @@ static const struct field facts_fields[] = {
     { "agent_id", .type = FIELD_STR, AT(facts, agent_id), .max = ID_MAX_BYTES, .doc = "empty: it has none yet" },
     { "pid", .type = FIELD_INT, AT(facts, pid), .doc = "of the agent" },
     { "data_dir", .type = FIELD_STR, AT(facts, data_dir), .max = PATH_MAX_BYTES, .doc = "where its data is" },
+    { "pid_dir", .type = FIELD_STR, AT(facts, pid_dir), .max = PATH_MAX_BYTES, .flags = FIELD_OMIT_EMPTY,
+      .doc = "where it keeps pid files" },
     { "boot_id", .type = FIELD_STR, AT(facts, boot_id), .max = ID_MAX_BYTES, .doc = "of the kernel" },
     { "servers", .type = FIELD_STR, AT(facts, servers), .max = TEXT_MAX_BYTES, .doc = "empty: it has none" },
     { "is_linked", .type = FIELD_BOOL, AT(facts, is_linked), .doc = "a session with one of them is open" },

@@ -45,6 +45,7 @@ struct local_fact {
 
 struct local_facts {
     const char *agent_version, *agent_id, *data_dir, *boot_id;
+    const char *pid_dir; /* folder of the pid files that the agent keeps */
     const char *servers; /* "host:port, host:port"; "": none */
     bool is_linked;
     const char *trouble; /* why there is no session; "": not known */

@@ -513,3 +513,31 @@ def test_a_watched_file_restarts_reloads_or_is_reported(linked):
     assert (place / "reloads").read_text(encoding="utf-8") == "x\n"
     bad = linked.cli("start", "ns/other", "--spec", linked.spec("other", block=block), code=1).out
     assert "spec.control.reload_cmd: required where watch.on_change is reload" in bad, bad
+
+
+@pytest.mark.parametrize("start", [RUN, "./proc-test --life-ms 120000 --daemonize"])
+def test_pid_files_in_the_folder_of_the_agent_are_kept(holdfast, tmp_path, start):
+    """Those of commands that daemonize, too, which write none here."""
+    host, folder = Host(holdfast, tmp_path, tmp_path / "agent"), tmp_path / "pids"
+    holdfast.start("holdfast-agent", "--data-dir", host.agent, "--pid-dir", folder).wait_log(text="ready")
+    assert folder.stat().st_mode & 0o7777 == 0o755
+    facts = host.json("facts")
+    assert facts["pid_dir"] == str(folder) and str(folder) in host.cli("facts").out
+    spec, file = host.spec("web", start), folder / "web.pid"
+    text = json.loads(spec.read_text(encoding="utf-8"))
+    text["identity"]["pid_path"] = str(file)
+    spec.write_text(json.dumps(text), encoding="utf-8")
+
+    def is_kept(but=None):
+        pid = host.processes()["web"]["pid"]
+        return pid not in (0, -1, but) and file.exists() and file.read_text(encoding="ascii") == f"{pid}\n" and pid
+    try:
+        host.cli("start", "ns/web", "--spec", spec)
+        pid = wait_until(is_kept, "the file names the main process")
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: is_kept(but=pid), "and that of the next run")
+        host.cli("stop", "web")
+        wait_until(lambda: not file.exists(), "it goes with the process")
+    finally:
+        host.processes()
+        end_all(host.pids)

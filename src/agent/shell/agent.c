@@ -19,6 +19,7 @@
 #include "agent/shell/agent_notify.h"
 #include "agent/shell/agent_output.h"
 #include "agent/shell/agent_parts.h"
+#include "agent/shell/agent_piddir.h"
 #include "agent/shell/agent_port.h"
 #include "agent/shell/agent_probe.h"
 #include "agent/shell/agent_run.h"
@@ -394,6 +395,13 @@ static void on_files(void *agent, const char *space, const char *name, const cha
     files_set(a->files, space, name, user, files);
 }
 
+static void on_at_rest(void *agent, const char *pid_path, int64_t pid)
+{
+    struct agent *a = agent;
+
+    piddir_drop_later(&a->base, pid_path, pid);
+}
+
 static void on_files_again(void *agent, const char *space, const char *name)
 {
     struct agent *a = agent;
@@ -447,6 +455,7 @@ static const struct core_effects core_effects = {
     .is_alone = on_is_alone,
     .files = on_files,
     .files_again = on_files_again,
+    .at_rest = on_at_rest,
     .try_port = on_try_port,
     .agent_stats = on_agent_stats,
     .unexpected = on_unexpected,
@@ -646,6 +655,7 @@ int agent_new(struct loop *loop, struct log *log, const struct agent_options *o,
     a->o = xalloc(sizeof(*a->o));
     *a->o = *o;
     a->base.dir = xstrdup(o->dir);
+    a->base.pid_dir = piddir_path(o->pid_dir, o->dir);
     a->hello.started_s = clock_wall_ms(loop_clock(loop)) / 1000;
     agent_policy_init(&a->policy, &a->base, o->policy);
     mem_share_heap(); /* the threads allocate little: a heap for each would waste memory */
@@ -660,6 +670,7 @@ int agent_new(struct loop *loop, struct log *log, const struct agent_options *o,
         agent_free(a);
         return -1;
     }
+    piddir_make(&a->base);
     agent_begin(a);
     *ret = a;
     return 0;
@@ -730,6 +741,7 @@ bool agent_free(struct agent *a)
     agent_policy_done(&a->policy);
     agent_hello_done(&a->hello);
     free(a->base.dir);
+    free(a->base.pid_dir);
     free(a->o);
     free(a);
     return true;

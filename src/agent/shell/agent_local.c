@@ -180,6 +180,7 @@ static void answer_facts(struct guest *g)
     struct local_facts m = { .agent_version = HOLDFAST_VERSION,
                              .agent_id = link.agent_id,
                              .data_dir = a->dir,
+                             .pid_dir = a->pid_dir,
                              .boot_id = a->boot_id,
                              .servers = link.servers,
                              .is_linked = link.is_up,

@@ -101,6 +101,9 @@ static const struct field fields[] = {
     { "proc_file", .type = FIELD_STR, AT(proc_file), .max = PATH_MAX_BYTES, .check = rule_path,
       .doc = "the list of hosted processes for other tools; empty: `.proc` in data_dir; "
              "`/usr/local/gse/agent/etc/.proc` is where those of GSE look" },
+    { "pid_dir", .type = FIELD_STR, AT(pid_dir), .max = PATH_MAX_BYTES, .check = rule_path,
+      .doc = "folder of pid files that the agent keeps, also for commands that daemonize: those of specs whose `pid_path` lies "
+             "directly in it; made if need be; empty: `/run/holdfast` for root, else `pids` in data_dir" },
     { "cgroups", .type = FIELD_ENUM, AT(cgroups), .names = cgroup_uses, .fallback = CGROUPS_ALL,
       .flags = FIELD_BY_NAME,
       .doc = "which processes are started in a cgroup of their own, where cgroup version 2 can be written to: `all`; "

@@ -32,6 +32,7 @@ struct agent_settings {
     } limits;
     struct policy policy;
     const char *proc_file;
+    const char *pid_dir;       /* agent_piddir.h */
     const char *without;       /* facility.h */
     int64_t cgroups;           /* enum cgroup_use */
     struct list scope_by_name; /* struct proc_word */

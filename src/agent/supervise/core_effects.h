@@ -170,6 +170,8 @@ struct core_effects {
     /* Starts watching these files; an empty list stops it. -> core_on_file() */
     void (*files)(void *arg, const char *space, const char *name, const char *user,
                   const struct list *files);
+    /* Its main process `pid` has ended, and it stays down.  May be NULL. */
+    void (*at_rest)(void *arg, const char *pid_path, int64_t pid);
     /* Reads the files of this process again, also if they seem unchanged. -> core_on_file() */
     void (*files_again)(void *arg, const char *space, const char *name);
     void (*try_port)(void *arg, uint64_t id, int64_t port); /* -> core_on_port() */

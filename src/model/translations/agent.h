@@ -121,6 +121,7 @@
     { { "spec.control.reload_cmd: required where watch.on_change is reload", "spec.control.reload_cmd：watch.on_change 为 reload 时必填" } },
     { { "memory %s MiB or more, its limit is %g MiB", "内存 %s MiB 或更多，限额 %g MiB" } },
     { { "memory %s MiB, its limit is %g MiB", "内存 %s MiB，限额 %g MiB" } },
+    { { "pid_dir %s", "pid_dir 目录 %s" } },
     { { "op_type %lld: no such operation", "op_type %lld：没有这种操作" } },
     { { "%s; the last %s failed, so its spec was not kept: %s (%lld)", "%s；上一次 %s 失败，其配置未保留：%s（%lld）" } },
     { { "the command ran longer than %lld s and was ended: %s", "命令执行超过 %lld 秒，已被终止：%s" } },
