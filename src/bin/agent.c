@@ -214,6 +214,7 @@ static void fill_link(void *arg, struct agent_link *ret)
 static struct agent_options options_of(struct program *p)
 {
     return (struct agent_options){ .dir = p->settings.data_dir,
+                                   .pid_dir = p->settings.pid_dir,
                                    .output_max_bytes = p->settings.output.max_bytes,
                                    .at_once = p->settings.operations.at_once,
                                    .limit_interval_ms = p->settings.limits.interval_s * 1000,
@@ -265,6 +266,7 @@ static const struct {
     size_t at;
 } fixed[] = {
     { "data_dir", offsetof(struct agent_settings, data_dir) },
+    { "pid_dir", offsetof(struct agent_settings, pid_dir) },
     { "ip", offsetof(struct agent_settings, ip) },
     { "agent_id", offsetof(struct agent_settings, agent_id) },
     { "join_token", offsetof(struct agent_settings, join_token) },

@@ -11,6 +11,7 @@
 #include "base/text/utf8.h"
 #include "cli/commands.h"
 #include "model/duration.h"
+#include "model/operation.h"
 
 enum { COMMANDS_MAX = 64 };
 
@@ -92,6 +93,13 @@ int args_number(const char *text, int64_t *ret)
     errno = 0;
     *ret = strtoll(text, &end, 10);
     return errno || end == text || *end ? -1 : 0;
+}
+
+size_t args_processes(const struct args *args)
+{
+    const struct operation *o = args->command->op < 0 ? NULL : operation_find(args->command->op);
+
+    return args->n_words - (o && o->takes_signal);
 }
 
 static int args_put_number(struct reader *r, const struct option *o, const char *text, int64_t *to)

@@ -15,6 +15,9 @@
 /* Reads an integer; -1 if the text is not one. */
 int args_number(const char *text, int64_t *ret);
 
+/* How many words name a process: not the signal at the end. */
+size_t args_processes(const struct args *args);
+
 int args_read(int argc, char *const *argv, enum lang lang, struct arena *a, struct args *ret,
               struct err *err);
 

@@ -92,7 +92,7 @@ static int read_spec(const struct args *args, const char *space, const char *nam
         .space = space,
         .name = name,
         .user = args_has(args, OPTION_LOCAL) ? spec_file_user(a) : "",
-        .pid_dir = SHORT_PID_DIR,
+        .pid_dir = args->pid_dir ? args->pid_dir : SHORT_PID_DIR,
     };
     struct spec_process one;
 
@@ -115,6 +115,8 @@ int ask_operation(const struct args *args, enum lang lang, struct arena *a,
     ask_put_text(&json, "namespace", space);
     ask_put_text(&json, "name", name);
     ask_put_list(&json, "hosts", &args->hosts);
+    if (operation_find(args->command->op)->takes_signal)
+        ask_put_text(&json, "signal", args->words[args->n_words - 1]);
     if (args_has(args, OPTION_EXPECT))
         ask_put_number(&json, "expect", args->expect);
     ask_put_text(&json, "dry_run", args->dry_run ? "true" : "false");

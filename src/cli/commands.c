@@ -19,6 +19,10 @@
     { name, "NAMESPACE/NAME", 1, 1, \
       HAS(HOST) | HAS(SPEC) | HAS(NO_WAIT) | HAS(TIMEOUT) | HAS(EXPECT) | HAS(DRY_RUN) | HAS(IDEMPOTENT), \
       TEXT_DO_##id, PROC_OP_##id, run_operation, OF_BOTH },
+/* With the signal behind the process. */
+#define OWN_COMMAND(id, number, name, ...) \
+    { name, "NAMESPACE/NAME SIGNAL", 2, 2, HAS(HOST) | HAS(NO_WAIT) | HAS(TIMEOUT) | HAS(EXPECT) | HAS(DRY_RUN) | HAS(IDEMPOTENT), \
+      TEXT_DO_##id, PROC_OP_##id, run_operation, OF_BOTH },
 #define FILTERS HAS(HOST) | HAS(NAMESPACE) | HAS(BIZ) | HAS(STATE) | HAS(HOSTED) | HAS(MATCH)
 #define PERMISSIONS HAS(RIGHT) | HAS(OPERATION) | HAS(NAMESPACE) | HAS(BIZ) | HAS(BIZ_SET) | HAS(RATE) | HAS(SIGNATURES)
 
@@ -30,10 +34,13 @@ const struct command cli_commands[] = {
       HAS(HOST) | HAS(LINES) | HAS(COMMAND) | HAS(FOLLOW) | HAS(SINCE) | HAS(TIMESTAMPS) | HAS(GREP), TEXT_DO_LOGS, -1, run_logs, OF_BOTH },
     { "events", "", 0, 0, HAS(HOST) | HAS(NAMESPACE) | HAS(SINCE) | HAS(LINES) | HAS(FOLLOW), TEXT_DO_EVENTS, -1, run_events, OF_BOTH },
 #define OPERATION_ACTS OPERATION_COMMAND
+#define OPERATION_OWN OWN_COMMAND
 #include "model/operation_rows.h"
 #define OPERATION_HOSTS OPERATION_COMMAND
+#define OPERATION_OWN(...)
 #include "model/operation_rows.h"
 #define OPERATION_LOOKS OPERATION_COMMAND
+#define OPERATION_OWN(...)
 #include "model/operation_rows.h"
     { "forget", "NAMESPACE/NAME", 1, 1, HAS(HOST) | HAS(YES), TEXT_DO_FORGET, -1, run_forget, OF_BOTH },
     { "import", "FILE...", 1, ARGS_WORDS_MAX, HAS(OUTPUT) | HAS(FORCE) | HAS(NAMESPACE) | HAS(USER), TEXT_DO_IMPORT, -1, run_import, OF_FILES },

@@ -9,10 +9,12 @@
 
 #include "base/mem/mem.h"
 #include "base/os/sys.h"
+#include "cli/args.h"
 #include "cli/ask.h"
 #include "cli/local_link.h"
 #include "model/event.h"
 #include "model/host.h"
+#include "model/short_spec.h"
 #include "model/translate.h"
 #include "model/why_write.h"
 
@@ -352,5 +354,16 @@ int local_get_facts(struct cli *cli, struct local_facts *ret, struct err *err)
         fact[i].why = local_readable(cli, fact[i].why);
         fact[i].instead = local_readable(cli, fact[i].instead);
     }
+    return 0;
+}
+
+/* An agent of an older version does not tell. */
+int local_get_pid_dir(struct cli *cli, const char **ret, struct err *err)
+{
+    struct local_facts facts;
+
+    if (local_get_facts(cli, &facts, err))
+        return -1;
+    *ret = *facts.pid_dir ? facts.pid_dir : SHORT_PID_DIR;
     return 0;
 }

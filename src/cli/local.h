@@ -32,6 +32,9 @@ int local_get_log(struct cli *cli, const struct log_ask *ask, struct arena *a, s
                   struct err *err);
 int local_get_facts(struct cli *cli, struct local_facts *ret, struct err *err);
 
+/* The folder in which the agent keeps pid files, for specs that name none. */
+int local_get_pid_dir(struct cli *cli, const char **ret, struct err *err);
+
 /* How the agent runs processes: struct local_spec.  "": any namespace or name. */
 int local_get_specs(struct cli *cli, const char *space, const char *name, struct list *ret,
                     struct err *err);

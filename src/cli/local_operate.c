@@ -67,9 +67,11 @@ static int send_request(struct cli *cli, const struct operation_ask *ask, struct
                         struct err *err)
 {
     const struct local_ask which = { ask->space, ask->name, false };
-    const struct local_operate m = {
-        ask->op, { ask->space, ask->name, { 0 } }, ask->spec, cli->args.idempotent
-    };
+    const struct local_operate m = { .op = ask->op,
+                                     .meta = { ask->space, ask->name, { 0 } },
+                                     .spec = ask->spec,
+                                     .idempotent = cli->args.idempotent,
+                                     .signal = ask->signal };
 
     if (cli->args.command->op < 0)
         return local_link_open(cli, &cli->arena, LOCAL_FORGET, &local_ask_shape, &which, l, err);

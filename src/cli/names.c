@@ -6,6 +6,7 @@
 
 #include "base/mem/mem.h"
 #include "base/text/suggest.h"
+#include "cli/args.h"
 #include "cli/commands.h"
 #include "cli/local.h"
 #include "cli/run.h"
@@ -275,7 +276,7 @@ int names_select(struct cli *cli, struct err *err)
     cli->names = (struct list){
         arena_alloc(&cli->arena, (known.n + cli->args.n_words) * sizeof(struct word)), 0
     };
-    for (size_t i = 0; i < cli->args.n_words; i++) {
+    for (size_t i = 0; i < args_processes(&cli->args); i++) {
         if (select_word(cli, &known, &cli->args.words[i], err))
             return -1;
     }

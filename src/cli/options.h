@@ -114,6 +114,7 @@ struct args {
     const char *signatures, *hosted;               /* "", or the text behind "=" */
     const char *spec, *note, *what, *local; /* local: path of the socket, "" if none was given */
     const char *specs;
+    const char *pid_dir; /* with --local: where the agent keeps pid files; NULL: not asked for */
     bool allow_empty;
     int64_t pid;
     const char *state, *text, *by, *user, *route, *grep; /* NULL: not given */

@@ -20,8 +20,10 @@ enum { AT_ONCE = 16 };
 
 static int read_folder(struct cli *cli, const char *folder, struct list *ret, struct err *err)
 {
-    const struct short_context context = { "", "", spec_file_user(&cli->arena), SHORT_PID_DIR };
+    struct short_context context = { "", "", spec_file_user(&cli->arena), "" };
 
+    if (local_get_pid_dir(cli, &context.pid_dir, err))
+        return -1;
     if (*folder != '/')
         return text_err(err, ERR_INVALID, cli->lang, TEXT_NOT_A_FOLDER, TEXT_ARGS(folder));
     if (!spec_folder_read(folder, &context, &cli->arena, ret, err))

@@ -35,6 +35,8 @@ void local_put_facts(struct cli *cli, const struct local_facts *f)
     out_line(&cli->out, *f->agent_id ? TEXT_FACTS_AGENT : TEXT_FACTS_AGENT_ALONE,
              TEXT_ARGS(f->agent_version, cli_count(cli, f->pid), f->agent_id));
     out_line(&cli->out, TEXT_FACTS_DATA, TEXT_ARGS(f->data_dir));
+    if (*f->pid_dir) /* an older agent keeps none */
+        out_line(&cli->out, TEXT_FACTS_PID_DIR, TEXT_ARGS(f->pid_dir));
     out_line(&cli->out, *f->servers ? TEXT_FACTS_SERVER : TEXT_FACTS_ALONE,
              TEXT_ARGS(f->servers, link));
     if (*f->trouble)

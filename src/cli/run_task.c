@@ -2,6 +2,7 @@
 /* run_task.c - the operation and task commands. */
 #include "base/mem/mem.h"
 #include "cli/ask.h"
+#include "cli/local.h"
 #include "cli/local_operate.h"
 #include "cli/names.h"
 #include "cli/run.h"
@@ -260,6 +261,16 @@ static int run_local_dry(struct cli *cli, const char *words, struct err *err)
     return CLI_OK;
 }
 
+/* "stop shop/web" */
+static const char *label_of(struct cli *cli)
+{
+    const char *label = cli->args.command->name;
+
+    for (size_t i = 0; i < cli->args.n_words; i++)
+        label = arena_printf(&cli->arena, "%s %s", label, cli->args.words[i]);
+    return label;
+}
+
 /* The agent of this host keeps no tasks: results arrive on the open connection. */
 static int run_local(struct cli *cli, struct watch *w, struct err *err)
 {
@@ -268,6 +279,8 @@ static int run_local(struct cli *cli, struct watch *w, struct err *err)
 
     if (args_has(&cli->args, OPTION_EXPECT))
         return text_err(err, ERR_INVALID, cli->lang, TEXT_LOCAL_NEEDS_SERVER, TEXT_ARGS("expect"));
+    if (*cli->args.spec && local_get_pid_dir(cli, &cli->args.pid_dir, err))
+        return -1;
     for (size_t i = 1; i < cli->args.n_words; i++)
         words = arena_printf(&cli->arena, "%s %s", words, cli->args.words[i]);
     if (cli->args.dry_run)
@@ -303,7 +316,7 @@ int run_operation(struct cli *cli, struct err *err)
         return names_unknown(cli, cli->args.words[0], err);
     if (!cli->args.no_wait) {
         w.task_id = made.task_id;
-        w.label = arena_printf(&cli->arena, "%s %s", cli->args.command->name, cli->args.words[0]);
+        w.label = label_of(cli);
         return wait_and_show(cli, &w, err);
     }
     return show_begun(cli, &made);

@@ -221,6 +221,7 @@ TEXT(LOCAL_GOOD, "Every process of this host is as wanted.", "本机进程均符
 TEXT(FACTS_AGENT_ALONE, "agent      {0}, pid {1}", "Agent   {0}，进程号 {1}")
 TEXT(FACTS_AGENT, "agent      {0}, pid {1}, id {2}", "Agent   {0}，进程号 {1}，ID {2}")
 TEXT(FACTS_DATA, "data       {0}", "数据    {0}")
+TEXT(FACTS_PID_DIR, "pid files  {0}", "pid 文件 {0}")
 TEXT(FACTS_SERVER, "server     {0}, {1}", "服务端  {0}，{1}")
 TEXT(FACTS_LINKED, "connected", "已连接")
 TEXT(FACTS_AWAY, "not connected; hosted processes are still supervised", "未连接；托管进程仍被维持")

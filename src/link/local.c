@@ -4,6 +4,7 @@
 
 #include "base/mem/mem.h"
 #include "model/rules.h"
+#include "model/signal.h"
 
 #define AT(type, member) .offset = offsetof(struct local_##type, member)
 
@@ -17,6 +18,8 @@ static const struct field operate_fields[] = {
     { "spec", .type = FIELD_OBJ, AT(operate, spec), .sub = &proc_spec_shape, .doc = "how it is run" },
     { "idempotent", .type = FIELD_BOOL, AT(operate, idempotent), .flags = FIELD_OMIT_EMPTY,
       .doc = "of a start: if it runs already and the spec is another, store the spec for its next start and succeed" },
+    { "signal", .type = FIELD_STR, AT(operate, signal), .max = SIGNAL_NAME_MAX_BYTES, .check = rule_line,
+      .flags = FIELD_OMIT_EMPTY, .doc = "of a signal: which one, by name (`HUP`)" },
     { 0 },
 };
 const struct shape local_operate_shape = { "local operation", sizeof(struct local_operate), operate_fields };
@@ -87,6 +90,8 @@ static const struct field facts_fields[] = {
     { "agent_id", .type = FIELD_STR, AT(facts, agent_id), .max = ID_MAX_BYTES, .doc = "empty: it has none yet" },
     { "pid", .type = FIELD_INT, AT(facts, pid), .doc = "of the agent" },
     { "data_dir", .type = FIELD_STR, AT(facts, data_dir), .max = PATH_MAX_BYTES, .doc = "where its data is" },
+    { "pid_dir", .type = FIELD_STR, AT(facts, pid_dir), .max = PATH_MAX_BYTES, .flags = FIELD_OMIT_EMPTY,
+      .doc = "where it keeps pid files" },
     { "boot_id", .type = FIELD_STR, AT(facts, boot_id), .max = ID_MAX_BYTES, .doc = "of the kernel" },
     { "servers", .type = FIELD_STR, AT(facts, servers), .max = TEXT_MAX_BYTES, .doc = "empty: it has none" },
     { "is_linked", .type = FIELD_BOOL, AT(facts, is_linked), .doc = "a session with one of them is open" },

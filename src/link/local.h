@@ -29,6 +29,7 @@ struct local_operate {
     struct proc_meta meta;
     struct proc_spec spec; /* empty: the spec that the agent has */
     bool idempotent;       /* a start with another spec stores it if the process runs already */
+    const char *signal;    /* as in struct message_command */
 };
 
 struct local_ask {
@@ -74,6 +75,7 @@ struct local_fact {
 
 struct local_facts {
     const char *agent_version, *agent_id, *data_dir, *boot_id;
+    const char *pid_dir; /* folder of the pid files that the agent keeps */
     const char *servers; /* "host:port, host:port"; "": none */
     bool is_linked;
     const char *trouble; /* why there is no session; "": not known */

@@ -7,6 +7,7 @@
 #include "model/app.h"
 #include "model/log.h"
 #include "model/rules.h"
+#include "model/signal.h"
 
 #define AT(type, member) .offset = offsetof(struct message_##type, member)
 
@@ -123,6 +124,8 @@ static const struct field command_fields[] = {
       .doc = "of a query: 1: run no command; 2: also do not trust the identity, which is used only if the agent has no spec" },
     { "may_host", .type = FIELD_INT, AT(command, may_host), .max = MAY_HOST_ALL, .flags = FIELD_OMIT_EMPTY,
       .doc = "other names that the caller may host: 1: those of the namespace; 2: all; hosting of a running process moves from these to this name" },
+    { "signal", .type = FIELD_STR, AT(command, signal), .max = SIGNAL_NAME_MAX_BYTES, .check = rule_line,
+      .flags = FIELD_OMIT_EMPTY, .doc = "of a signal: which one, by name (`HUP`)" },
     { 0 },
 };
 const struct shape message_command_shape = { "command", sizeof(struct message_command), command_fields };

@@ -98,8 +98,9 @@ struct message_command {
     struct proc_meta meta;
     struct proc_spec spec;
     bool only_if_hosted, forgets, stores_spec, hosts_running, ends_tries; /* see message.c */
-    int64_t look;     /* for PROC_OP_QUERY: enum command_look */
-    int64_t may_host; /* enum app_may_host */
+    int64_t look;       /* for PROC_OP_QUERY: enum command_look */
+    int64_t may_host;   /* enum app_may_host */
+    const char *signal; /* for PROC_OP_SIGNAL: model/signal.h; NULL or "": none */
 };
 
 /* An agent that has not started the command ends it with code 826; otherwise it answers `taken`.
@@ -190,7 +191,6 @@ struct message_renew {
 /* Shape and name of a type; NULL for an unknown type. */
 const struct shape *message_shape(unsigned type);
 const char *message_name(unsigned type);
-
 extern const struct shape message_hello_shape, message_welcome_shape, message_ping_shape,
     message_command_shape, message_ref_shape, message_result_shape, message_processes_shape,
     message_event_shape, message_event_ref_shape, message_error_shape, message_pong_shape,

@@ -54,9 +54,11 @@ struct proc_cause {
     const char *waits_for;  /* "namespace:name" that has to be up first; "": none */
     int64_t limit_s;        /* when it was last stopped for exceeding a limit */
     const char *limit_text; /* "cpu 93.1 % of 50 % in 3 samples" */
-    int64_t unhealthy_s;    /* health_cmd has failed since then; 0: it succeeds */
-    const char *left;       /* processes of its family that could not be ended: "nginx (12)" */
-    const char *drift;      /* files of its configmap with other content than expected */
+    int64_t changed_s;      /* when it was last restarted because this file had changed */
+    const char *changed_file;
+    int64_t unhealthy_s; /* health_cmd has failed since then; 0: it succeeds */
+    const char *left;    /* processes of its family that could not be ended: "nginx (12)" */
+    const char *drift;   /* files of its configmap with other content than expected */
 };
 
 /* One run of a periodic process. */

@@ -138,6 +138,19 @@ static const struct field job_fields[] = {
 static const struct shape job_shape = { "job", sizeof(struct proc_job), job_fields,
       .doc = "Further fields of BlueKing Job." };
 
+static const struct enum_name on_change_names[] = {
+    { ON_CHANGE_REPORT, "report" }, { ON_CHANGE_RELOAD, "reload" }, { ON_CHANGE_RESTART, "restart" }, { 0 },
+};
+
+static const struct field watch_fields[] = {
+    { "path", .type = FIELD_STR, AT(proc_watch, path), .flags = FIELD_REQUIRED, .min = 1, .max = PATH_MAX_BYTES, .check = rule_path,
+      .doc = "of a file; a folder is not watched" },
+    { "on_change", .type = FIELD_ENUM, AT(proc_watch, on_change), .names = on_change_names, .flags = FIELD_BY_NAME,
+      .doc = "`restart`, `reload`, which needs `reload_cmd`, or `report`, an event alone" },
+    { 0 },
+};
+const struct shape proc_watch_shape = { "watch", sizeof(struct proc_watch), watch_fields };
+
 const struct enum_name proc_scope_names[] = {
     { SCOPE_FAMILY, "family" }, { SCOPE_PROCESS, "process" }, { SCOPE_START, "start" }, { SCOPE_DEFAULT, "" }, { 0 },
 };

@@ -49,6 +49,14 @@ struct proc_rlimit {
     int64_t value;    /* -1: unlimited */
 };
 
+/* What is done when a file has changed; a stronger action has a larger number. */
+enum proc_on_change { ON_CHANGE_REPORT, ON_CHANGE_RELOAD, ON_CHANGE_RESTART };
+
+struct proc_watch {
+    const char *path;
+    int64_t on_change; /* enum proc_on_change */
+};
+
 /* Which processes end with the main process. */
 enum proc_scope {
     SCOPE_DEFAULT, /* SCOPE_FAMILY, or as the agent's setting `scope_by_name` says */
@@ -69,6 +77,7 @@ struct proc_extra {
     int64_t stop_wait_s; /* seconds from stop_signal to SIGKILL; 0: op_timeout */
     struct list env;     /* struct proc_env; for every command of the process */
     const char *env_file;
+    const char *pre_start;  /* a command before each start_cmd; "": none */
     struct list exit_codes; /* struct proc_number; an exit with one of them is a success */
     struct proc_ready ready;
     enum presence has_job;  /* of `job`; placed here it needs no padding */
@@ -83,9 +92,11 @@ struct proc_extra {
     int64_t log_max_bytes;      /* 0: the agent's setting */
     struct proc_caps caps;
     int64_t nice;
-    struct list rlimits; /* struct proc_rlimit */
-    int64_t scope;       /* enum proc_scope */
-    const char *source;  /* the folder of specs that it came from */
+    struct list rlimits;  /* struct proc_rlimit */
+    int64_t scope;        /* enum proc_scope */
+    const char *source;   /* the folder of specs that it came from */
+    struct list watch;    /* struct proc_watch */
+    int64_t limit_memory; /* bytes of its family, above which it is stopped; 0: no limit */
     struct proc_job job;
 };
 
@@ -93,12 +104,13 @@ enum {
     PROC_ENV_MAX = 256,
     PROC_LIST_MAX = 64, /* exit codes, processes to come after, rlimits */
     PROC_PRIORITY_MAX = 1000,
+    PROC_WATCH_MAX = 16,
 };
 
 extern const struct shape proc_extra_shape;
 /* What extra_rows.h names. */
 extern const struct shape proc_env_shape, proc_exit_code_shape, proc_after_shape, proc_ready_shape,
-    proc_caps_shape, proc_rlimit_shape;
+    proc_caps_shape, proc_rlimit_shape, proc_watch_shape;
 extern const struct enum_name proc_ready_names[], proc_signal_names[], proc_scope_names[];
 
 /* Judges an exit by exit_codes: status 0 to 255 is an exit code, anything else is not.  For

@@ -12,6 +12,9 @@
       .flags = FIELD_OMIT_EMPTY, .doc = "a file with more variables, `NAME=value` per line, read at each command; nothing is "
              "expanded, a value may be quoted, # starts a comment; it must belong to root or to the process's user, be "
              "readable by that user and have at most 64 KiB; `environment` takes precedence" },
+    { "pre_start", .type = FIELD_STR, AT_EXTRA(pre_start), .max = COMMAND_MAX_BYTES, .flags = FIELD_OMIT_EMPTY,
+      .doc = "a command that is run before each `start_cmd`, also when the agent restarts the process, by the same user in the same "
+             "folder and environment; if it fails, or takes longer than `op_timeout`, the start has failed; not run before `restart_cmd`" },
     { "exit_codes", .type = FIELD_LIST, AT_EXTRA(exit_codes), .max = PROC_LIST_MAX, .sub = &proc_exit_code_shape,
       .flags = FIELD_OMIT_EMPTY,
       .doc = "a hosted process that exits with one of these has finished: it stays hosted and is not restarted until "
@@ -55,6 +58,12 @@
              "from it and what its own start command still runs; `process`, no other; `start`, also what the start command "
              "has started besides it, which needs cgroups; empty: `family`, unless the agent's setting "
              "`scope_by_name` has its `proc_name`" },
+    { "watch", .type = FIELD_LIST, AT_EXTRA(watch), .max = PROC_WATCH_MAX, .sub = &proc_watch_shape, .flags = FIELD_OMIT_EMPTY,
+      .doc = "files whose new content restarts or reloads it while it is hosted and runs, or is reported; a change has to last 2 seconds, "
+             "there is at most one restart or reload in 30, and a file that is gone is only reported" },
+    { "limit_memory", .type = FIELD_INT, AT_EXTRA(limit_memory), .max = INT64_MAX, .flags = FIELD_BYTES | FIELD_OMIT_EMPTY,
+      .doc = "bytes of memory of the process and its descendants; above it in three samples in a row it is stopped and, if it is hosted, "
+             "started again, as with `resource.mem`; 0: no limit" },
     { "source", .type = FIELD_STR, AT_EXTRA(source), .max = PATH_MAX_BYTES, .check = rule_path,
       .flags = FIELD_OMIT_EMPTY, .doc = "the folder of specs that it came from, set by `holdfast --local apply` and by the agent" },
 /* clang-format on */

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/mem/mem.h"
+
 #define CONTROL(member)                                                                            \
     {                                                                                              \
         offsetof(struct proc_control, member), #member                                             \
@@ -25,6 +27,7 @@ const struct enum_name operation_names[] = {
 
 const char operation_list_doc[] =
 #define OPERATION(id, kind, number, name, prose, ...) ", " #number " " prose
+#define OPERATION_OWN(...)
 #include "model/operation_rows.h"
     ;
 /* clang-format on */
@@ -42,6 +45,24 @@ const struct operation *operation_find_name(const char *name)
             return operation_find(e->value);
     }
     return NULL;
+}
+
+/* Every row of BlueKing's is OPERATION_ACTS, _HOSTS or _LOOKS. */
+const struct operation *operation_find_gse(int64_t number)
+{
+    static const int64_t own[] = {
+#define OPERATION_ACTS(...)
+#define OPERATION_HOSTS(...)
+#define OPERATION_LOOKS(...)
+#define OPERATION_OWN(id, ...) PROC_OP_##id,
+#include "model/operation_rows.h"
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+        if (own[i] == number)
+            return NULL;
+    }
+    return operation_find(number);
 }
 
 const struct operation *operation_find_managed(int64_t number)
@@ -76,7 +97,7 @@ bool operation_has_kind(int64_t number, enum operation_kind kind)
 
 bool operation_is_bluekings(int64_t number)
 {
-    return number <= OPERATION_BLUEKING_MAX && operation_find(number);
+    return operation_find_gse(number) != NULL;
 }
 
 bool operation_has_outcome(int64_t number, enum operation_outcome outcome)
@@ -114,5 +135,5 @@ bool operation_is_own_output(const char *what)
 {
     const struct operation *o = operation_find_name(what);
 
-    return o && o->outcome == MAKES_RUN;
+    return (o && o->outcome == MAKES_RUN) || !strcmp(what, OPERATION_PRE_START);
 }

@@ -14,7 +14,7 @@
 #include "model/code.h"
 #include "wire/json/shape.h"
 
-/* By BlueKing's number. */
+/* By BlueKing's number; an operation that BlueKing does not have has one of ours. */
 enum proc_op {
 #define OPERATION(id, kind, number, ...) PROC_OP_##id = (number),
 #include "model/operation_rows.h"
@@ -77,12 +77,14 @@ struct operation {
     bool brings_spec;      /* an app that may do it may send commands, user and paths */
     const char *alias;     /* another name of the CLI command; NULL: none */
     int64_t manage_number; /* op_type of Job's manage_proc; 0: it has none */
+    bool takes_signal;     /* sends the signal that the request names, once */
 };
 
 const struct operation *operation_find(int64_t number); /* NULL: no operation */
 const struct operation *operation_find_name(const char *name);
 const struct operation *operation_find_managed(int64_t number); /* by manage_number */
-const char *operation_name(int64_t number);                     /* NULL: no operation */
+const struct operation *operation_find_gse(int64_t number); /* NULL: BlueKing does not have it */
+const char *operation_name(int64_t number);                 /* NULL: no operation */
 
 /* The line that it has in a spec; "" for no command. */
 const char *operation_line(const struct control_command *c, const struct proc_control *control);
@@ -92,6 +94,9 @@ bool operation_has_kind(int64_t number, enum operation_kind kind);
 bool operation_is_bluekings(int64_t number); /* known to BlueKing's calls */
 bool operation_has_outcome(int64_t number, enum operation_outcome outcome);
 bool operation_registers(int64_t number); /* begins hosting: its spec is stored */
+
+/* The command before a start command, whose output is that of the process, too. */
+#define OPERATION_PRE_START "pre_start"
 
 /* Whether the agent keeps the output of the command `what` ("stop", "version").  The output of an
  * operation that makes the process run is the output of the process itself. */
@@ -103,7 +108,7 @@ bool operation_was_done(int64_t number, int64_t code);
 
 extern const struct enum_name operation_names[]; /* by number */
 
-/* "0 start, 1 stop, ...", for the reference. */
+/* "0 start, 1 stop, ...", for the reference: those of BlueKing. */
 extern const char operation_list_doc[]; /* every row begins with a comma */
 #define OPERATIONS_DOC (&operation_list_doc[2])
 

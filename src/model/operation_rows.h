@@ -3,11 +3,12 @@
  *
  * The includer defines OPERATION(id, kind, number, name, prose, help, help_zh, ...), which gets
  * every row, or one of OPERATION_ACTS, OPERATION_HOSTS and OPERATION_LOOKS, which gets the rows of
- * that kind, without `kind`.  All four are undefined again at the end.
+ * that kind, without `kind`.  OPERATION_OWN gets the rows that BlueKing's calls do not have, which
+ * act on the process, too.  All five are undefined again at the end.
  *
  *   id       of enum proc_op: PROC_OP_id
  *   kind     of enum operation_kind; the macro of the row says it
- *   number   op_type of BlueKing's calls
+ *   number   op_type of BlueKing's calls; of OPERATION_OWN, a number that those do not use
  *   name     on the wire, in logs, and on the command line
  *   prose    the name in sentences of the reference
  *   help     of the command line, in English and Chinese
@@ -17,6 +18,9 @@
 #endif
 #ifndef OPERATION_ACTS
 #define OPERATION_ACTS(id, ...) OPERATION(id, ACTS_ON_PROCESS, __VA_ARGS__)
+#endif
+#ifndef OPERATION_OWN
+#define OPERATION_OWN(id, ...) OPERATION(id, ACTS_ON_PROCESS, __VA_ARGS__)
 #endif
 #ifndef OPERATION_HOSTS
 #define OPERATION_HOSTS(id, ...) OPERATION(id, CHANGES_HOSTING, __VA_ARGS__)
@@ -55,9 +59,14 @@ OPERATION_ACTS(KILL, 9, "kill", "kill", "kill a process", "强制结束进程",
     .verb = { "kill", "强制结束" }, .doing = { "being killed", "正在强制结束" },
     .outcome = MAKES_STOP, .hosting = HOSTING_ENDS, .wanted = PROC_STOPPED, .if_stopped = CODE_NOT_RUNNING,
     .command = CONTROL(kill_cmd), .signal = SIGKILL, .needs = NEEDS_PID_PATH)
+OPERATION_OWN(SIGNAL, 32, "signal", "signal", "send a signal to the main process: HUP, USR1, RTMIN+1, 10 ...",
+    "向主进程发送信号：HUP、USR1、RTMIN+1、10 等",
+    .verb = { "signal", "发送信号" }, .doing = { "being signalled", "正在发送信号" }, .if_stopped = CODE_NOT_RUNNING,
+    .needs = NEEDS_IDENTITY, .takes_signal = true)
 /* clang-format on */
 
 #undef OPERATION
 #undef OPERATION_ACTS
+#undef OPERATION_OWN
 #undef OPERATION_HOSTS
 #undef OPERATION_LOOKS

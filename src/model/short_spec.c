@@ -72,7 +72,7 @@ static const struct field limits_fields[] = {
     { "cpu", .type = FIELD_STR, AT(short_limits, cpu), .max = LIMIT_MAX_BYTES, .check = check_cpu,
       .flags = FIELD_OMIT_EMPTY, .doc = "percent of all cores together: `50%`; `resource.cpu`" },
     { "memory", .type = FIELD_STR, AT(short_limits, memory), .max = LIMIT_MAX_BYTES, .check = check_memory,
-      .flags = FIELD_OMIT_EMPTY, .doc = "percent of the host's memory, `50%`: `resource.mem`" },
+      .flags = FIELD_OMIT_EMPTY, .doc = "a size, `512M`: `limit_memory`; or percent of the host's memory, `50%`: `resource.mem`" },
     { 0 },
 };
 static const struct shape limits_shape = { "limits", sizeof(struct short_limits), limits_fields,
@@ -427,12 +427,15 @@ static int expand_schedule(const struct short_spec *s, struct proc_policy *polic
 static void expand_limits(const struct short_limits *l, struct proc_spec *ret)
 {
     double percent;
+    int64_t bytes;
 
     if (read_percent(l->cpu, &percent))
         ret->resource.cpu_percent = percent;
     if (strchr(l->memory, '%') && read_percent(l->memory, &percent))
         ret->resource.mem_percent = percent;
-    if (*l->cpu || *l->memory)
+    if (*l->memory && field_read_units(FIELD_BYTES, l->memory, &bytes))
+        ret->extra.limit_memory = bytes;
+    if (*l->cpu || strchr(l->memory, '%'))
         ret->has_resource = PRESENCE_GIVEN;
 }
 

@@ -4,6 +4,7 @@
 
 #include "model/operation.h"
 #include "model/rules.h"
+#include "model/signal.h"
 
 #define AT(type, member)  .offset = offsetof(struct type, member)
 #define HAS(type, member) .has = offsetof(struct type, member)
@@ -39,7 +40,10 @@ static const struct shape host_shape = { "host", sizeof(struct agent_ref), host_
     { "dry_run", .type = FIELD_BOOL, WHERE(dry_run), .flags = FIELD_OMIT_EMPTY, \
       .doc = "do nothing, and say what it would be done to" }, \
     { "idempotent", .type = FIELD_BOOL, WHERE(idempotent), .flags = FIELD_OMIT_EMPTY, \
-      .doc = "starting what runs (828) and stopping what does not (829) went well, with `changed` false" },
+      .doc = "starting what runs (828) and stopping what does not (829) went well, with `changed` false" }, \
+    { "signal", .type = FIELD_STR, WHERE(signal), .max = SIGNAL_NAME_MAX_BYTES, .check = signal_check, \
+      .flags = FIELD_OMIT_EMPTY, .doc = "for the operation `signal`, which requires it: the signal to send, by name (`HUP`, `SIGUSR1`, " \
+      "`RTMIN+1`) or as a number from 1 to 64" },
 
 #define SPEC_DOC "how it is run; without it, as each host has it"
 #define IN_ASK(member) AT(operation_ask, member)

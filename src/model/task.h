@@ -20,6 +20,7 @@ struct operation_ask {
     int64_t expect; /* expected number of targets; any other number refuses the request */
     enum presence has_expect;
     bool dry_run, idempotent;
+    const char *signal; /* of PROC_OP_SIGNAL: model/signal.h */
 };
 
 /* The same as it is read: its spec may be a short one. */

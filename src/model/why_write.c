@@ -73,6 +73,7 @@ enum phrase {
     RUN_NO_SCHEDULE,
     RUN_NOT_HOSTED,
     OVER_LIMIT,
+    FILE_CHANGED,
     UNHEALTHY,
     UNHEALTHY_SAID,
     UNHEALTHY_CHECK,
@@ -140,6 +141,7 @@ static const char *const phrases[][LANGS] = {
     [UNHEALTHY_SAID] = { "; unhealthy for {0}: {1}", "；不健康已 {0}：{1}" },
     [UNHEALTHY_CHECK] = { "; unhealthy for {0}: check {1}: {2}", "；不健康已 {0}：检查 {1}：{2}" },
     [DRIFT] = { "; configuration is not as it should be: {0}", "；配置文件与预期不符：{0}" },
+    [FILE_CHANGED] = { "; the last time because {0} had changed", "；最近一次是因为 {0} 有变动" },
     [OVER_LIMIT] = { ", for it used too much ({0})", "，资源超限（{0}）" },
     [AWAY] = { "the agent is not connected; last known: ", "Agent 未连接；最后所知：" },
     [AWAY_FOR] = { "nothing heard of the agent for {0}; known then: ", "Agent 已失联 {0}；当时所知：" },
@@ -342,6 +344,19 @@ static void say_flapping(struct sentence *s)
         say(s, FLAPPING, PHRASE_ARGS(number(s, s->cause->recent_restarts)));
 }
 
+/* A start or an exit after that has another reason. */
+static bool say_changed(struct sentence *s)
+{
+    const struct proc_cause *c = s->cause;
+    const char *file = detail(s, c->changed_file ? c->changed_file : "");
+
+    if (!*file || c->changed_s <= 0 || c->changed_s < s->view->last_start_s ||
+        c->changed_s < c->exit_s)
+        return false;
+    say(s, FILE_CHANGED, PHRASE_ARGS(file));
+    return true;
+}
+
 static void say_restarts(struct sentence *s)
 {
     int64_t n = s->view->restarts;
@@ -352,7 +367,7 @@ static void say_restarts(struct sentence *s)
         say_flapping(s);
     else
         say(s, n == 1 ? RESTARTED_ONCE : RESTARTED, PHRASE_ARGS(number(s, n)));
-    if (s->cause->exit_s <= 0)
+    if (say_changed(s) || s->cause->exit_s <= 0)
         return;
     say(s, n == 1 ? AFTER : AGAIN, PHRASE_ARGS(exit_text(s)));
     say_limit(s);

@@ -50,6 +50,10 @@ struct rig_proc {
     uint64_t run;       /* its command that runs now; 0: none */
     int64_t run_pid;
     int runs, signals, samples;
+    int delivered, delivered_number; /* signals that were asked for; the last one */
+    bool refuses_signals;
+    int pre_runs, pre_status; /* of its pre-start command */
+    bool pre_hangs;
     int doubles;                  /* commands that were begun while another ran */
     double cpu;                   /* what it uses: percent of the machine */
     int64_t rss_bytes;            /* and of RIG_MEM_BYTES */
@@ -63,6 +67,7 @@ struct rig_proc {
     int sides[2];      /* how many were begun */
     bool has_pid_file; /* which names it */
     size_t files;      /* that are watched */
+    int files_again;   /* how often they were asked for */
     size_t left;       /* members of its family besides the main process */
     int tree_kills;    /* SIGKILL to it and its descendants */
     bool left_ignores_term, left_is_immortal, left_may_be_main;
@@ -367,6 +372,23 @@ static inline void rig_signal(void *arg, struct core_ident ident, int number, bo
     rig.start_kills += !is_known; /* to a start command */
 }
 
+static inline int rig_deliver(void *arg, struct core_ident ident, int number, struct err *err)
+{
+    (void)arg;
+    for (size_t i = 0; i < rig.n_procs; i++) {
+        struct rig_proc *p = &rig.procs[i];
+
+        if (p->pid != ident.pid)
+            continue;
+        if (p->refuses_signals)
+            return err_set(err, ERR_DENIED, "not permitted");
+        p->delivered++;
+        p->delivered_number = number;
+        return 0;
+    }
+    return err_set(err, ERR_NOT_FOUND, "the process has ended");
+}
+
 static inline bool rig_has_family(void *arg, const struct core_family *f)
 {
     (void)arg;
@@ -419,6 +441,13 @@ static inline void rig_files(void *arg, const char *space, const char *name, con
     rig_proc(name)->files = files->n;
 }
 
+static inline void rig_files_again(void *arg, const char *space, const char *name)
+{
+    (void)arg;
+    (void)space;
+    rig_proc(name)->files_again++;
+}
+
 static inline void rig_on_check(void *arg, const struct core_check *check)
 {
     struct check_place place;
@@ -463,11 +492,13 @@ static const struct core_effects rig_effects = {
     .probe = rig_probe,
     .watch = rig_watch,
     .signal = rig_signal,
+    .deliver = rig_deliver,
     .allow = rig_allow,
     .sample = rig_sample,
     .files = rig_files,
     .check = rig_on_check,
     .check_changed = rig_check_changed,
+    .files_again = rig_files_again,
     .has_family = rig_has_family,
     .family = rig_family,
     .is_alive = rig_is_alive,
@@ -545,7 +576,9 @@ static inline void rig_begin_side(struct rig_proc *p, uint64_t id, int which)
 static inline void rig_begin_run(struct rig_proc *p, uint64_t id, const char *what)
 {
     struct core_began began = { .ident = { ++rig.next_pid, 1 }, .fits = p->is_foreground };
+    bool is_pre = !strcmp(what, OPERATION_PRE_START);
 
+    p->pre_runs += is_pre;
     if (p->failure.code) {
         core_on_run(rig.core, id, NULL, &p->failure, rig.now_ms);
         return;
@@ -556,7 +589,9 @@ static inline void rig_begin_run(struct rig_proc *p, uint64_t id, const char *wh
     if (p->is_unheard)
         return;
     core_on_run(rig.core, id, &began, NULL, rig.now_ms);
-    if (p->hangs)
+    if (is_pre && !p->pre_hangs)
+        rig_end(p, p->pre_status);
+    if (p->hangs || is_pre)
         return;
     rig_do(p, what);
     if (!p->is_foreground || strcmp(what, "start") != 0)
@@ -750,6 +785,7 @@ static inline struct message_command rig_command(int64_t op, const char *name)
                                  .item = ++rig.next_item,
                                  .op = op,
                                  .deadline_ms = rig.now_ms + 300 * 1000,
+                                 .signal = op == PROC_OP_SIGNAL ? "HUP" : NULL,
                                  .meta = { "space", name, { 0 } } };
 
     shape_defaults(&proc_spec_shape, &m.spec);

@@ -12,7 +12,7 @@ FAILED, USAGE, SERVER = 1, 2, 3
 COMMANDS = {
     "status": [], "ps": [], "why": ["prod/web"], "logs": ["prod/web"], "events": [],
     "start": ["prod/web"], "stop": ["prod/web"], "restart": ["prod/web"], "reload": ["prod/web"],
-    "kill": ["prod/web"], "host": ["prod/web"], "unhost": ["prod/web"], "query": ["prod/web"],
+    "kill": ["prod/web"], "signal": ["prod/web", "HUP"], "host": ["prod/web"], "unhost": ["prod/web"], "query": ["prod/web"],
     "forget": ["prod/web", "--host", "10.0.0.1", "--yes"], "facts": [], "top": [], "import": ["FILE"], "apply": [],
     "spec check": ["FILE"], "spec fields": [], "spec show": ["prod/web"], "spec init": ["true"],
     "task": ["T1"], "task show": ["T1"], "task list": [], "task cancel": ["T1"],
@@ -23,7 +23,7 @@ COMMANDS = {
     "app delete": ["ops"], "app list": [],
     "token create": [], "token list": [], "token revoke": ["0a1b2c3d4e5f"],
 }
-OPERATIONS = ["start", "stop", "restart", "reload", "kill", "host", "unhost", "query"]
+OPERATIONS = ["start", "stop", "restart", "reload", "kill", "host", "unhost", "query", "signal"]
 # These ask the agent of this host, or nothing.
 ALONE = ("facts", "top", "import", "apply", "spec check", "spec fields", "spec show", "spec init")
 OF_SERVER = [name for name in COMMANDS if name not in ALONE]
@@ -95,7 +95,7 @@ def test_what_the_server_answers(run, stand_in, words, answer):
 def test_a_wait_that_ends_before_the_task_is_no_success(run, stand_in):
     stand_in.answers["POST", "/v1/operations"] = 202, {"task_id": "T1", "items": 1}
     stand_in.answers["GET", "/v1/tasks/T1"] = 200, task(item(done=False, code=115))
-    waits = {name: [name, "prod/web"] for name in OPERATIONS} | {"task": ["task", "T1", "--wait"]}
+    waits = {name: [name, *COMMANDS[name]] for name in OPERATIONS} | {"task": ["task", "T1", "--wait"]}
     got = {name: run(*args, "--timeout", "0").code for name, args in waits.items()}
     assert got == {name: FAILED for name in waits}
 
@@ -111,7 +111,7 @@ def test_what_the_exit_status_is_after_a_timeout_is_said(run, lang, of_all, of_o
 
 def test_a_name_may_have_slashes(run, stand_in):
     stand_in.answers = Always(404, error(404, "NOT_FOUND", "process prod/a/b: no host knows it"))
-    got = {name: run(name, "prod/a/b").code for name in OPERATIONS}
+    got = {name: run(name, "prod/a/b", *COMMANDS[name][1:]).code for name in OPERATIONS}
     assert got == {name: FAILED for name in OPERATIONS}
     assert {a["body"]["name"] for a in stand_in.asked if a["method"] == "POST"} == {"a/b"}
 

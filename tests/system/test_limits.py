@@ -32,11 +32,12 @@ class World:
         self.agent.start(**QUICK)
         self.agent.wait_online()
 
-    def request(self, name, op, user="root", **resource):
+    def request(self, name, op, user="root", bytes_max=0, **resource):
         body = self.daemons[name].request(self.agent.ip, op, **FAST)
         body["meta"]["name"] = name
         body["spec"]["resource"] = resource
         body["spec"]["identity"]["user"] = user
+        body["spec"]["holdfast"] = {"limit_memory": bytes_max}
         return body
 
     def start(self, name, options, kind="daemon", **more):
@@ -76,8 +77,8 @@ def one_world():
         world.close()
 
 
-def values(text, what):
-    return [float(x) for x in text.split(f" is stopped: {what} ")[1].split(" %")[0].split(", ")]
+def values(text, what, unit=" %"):
+    return [float(x) for x in text.split(f" is stopped: {what} ")[1].split(unit)[0].split(", ")]
 
 
 def test_what_uses_too_much_is_stopped_and_comes_back(world):
@@ -106,6 +107,17 @@ def test_what_uses_too_much_is_stopped_and_comes_back(world):
     assert not world.events(EXCEED, "free")
     for name in ("hot", "big", "free"):
         assert world.home.do(world.request(name, 9))["error_code"] in (0, 829)
+
+
+def test_more_bytes_than_limit_memory_stop_it_and_it_comes_back(world):
+    world.started(world.start("bytes", f"--children 1 --grow {96 << 20}", bytes_max=64 << 20))
+    text = world.wait_event(EXCEED, "bytes")
+    assert text.endswith(" MiB, its limit is 64 MiB"), text
+    assert len(values(text, "memory", " MiB")) == 3 and all(x > 96 for x in values(text, "memory", " MiB")), text
+    world.wait_event(BACK, "bytes")
+    assert world.daemons["bytes"].starts() >= 2
+    wait_until(lambda: ", for it used too much (memory " in world.why("bytes"), "the reason is told")
+    assert world.home.do(world.request("bytes", 9))["error_code"] in (0, 829)
 
 
 def test_no_double_start_when_a_limit_meets_a_restart(world):

@@ -36,7 +36,8 @@ class Host:
                     "HOLDFAST_LOCAL_SOCKET": self.socket}
         self.pids = set()
 
-    def spec(self, name, start=RUN, **control):
+    def spec(self, name, start=RUN, block=None, **control):
+        """`block`: of the spec's block holdfast."""
         place = self.folder / name
         place.mkdir(exist_ok=True)
         if not (place / "proc-test").exists():
@@ -44,7 +45,9 @@ class Host:
         spec = {"identity": {"proc_name": "proc-test", "setup_path": str(place), "pid_path": str(place / "pid"),
                              "user": getpass.getuser()},
                 "control": {"start_cmd": start, **control},
-                "monitor_policy": {"auto_type": 1, "start_check_secs": 1, "stop_check_secs": 1}}
+                "monitor_policy": {"auto_type": 1, "start_check_secs": 1, "stop_check_secs": 1,
+                                   **({"op_timeout": 3} if block else {})},
+                "holdfast": block or {}}
         path = self.folder / f"{name}.json"
         path.write_text(json.dumps(spec), encoding="utf-8")
         return path
@@ -62,8 +65,8 @@ class Host:
         self.pids |= {p["pid"] for p in found.values() if p["pid"] > 1}
         return found
 
-    def start(self, name, start=RUN, **control):
-        said = self.cli("start", "ns/" + name, "--spec", self.spec(name, start, **control))
+    def start(self, name, start=RUN, code=0, **control):
+        said = self.cli("start", "ns/" + name, "--spec", self.spec(name, start, **control), code=code)
         self.processes()
         return said
 
@@ -730,3 +733,152 @@ def test_output_can_be_selected_by_its_age(alone):
     wait_until(lambda: alone.cli("logs", "web", "--since", "2s").out == "new\nnewer\n", "only what is newer is shown")
     assert alone.cli("logs", "web", "--since", "1h", "-n", "2").out == "new\nnewer\n"
     assert alone.cli("logs", "web", "--since", "1h").out == "old\nnew\nnewer\n"
+
+# --- Signals, pre-start commands, watched files, pid files --------------------------
+
+SIGNALS = ["HUP", "USR1", "WINCH", "RTMIN+3"]
+TRAPS = "".join(f"trap 'echo {s} >> got' {s}; " for s in SIGNALS) + "touch there; while :; do sleep 0.05; done"
+
+
+def start_trapper(host, name):
+    """A process that notes the signals that it gets; its program is a shell under the name of the process."""
+    place = host.folder / name
+    place.mkdir()
+    shutil.copy("/bin/bash", place / "proc-test")
+    (place / "traps.sh").write_text(TRAPS, encoding="utf-8")
+    host.start(name, "exec ./proc-test ./traps.sh")
+    wait_until((place / "there").exists, "its traps are set")
+    return place / "got"
+
+
+@pytest.mark.quick
+def test_a_signal_is_sent_to_the_main_process(alone):
+    got = start_trapper(alone, "trap")
+    pid = alone.processes()["trap"]["pid"]
+    for i, text in enumerate(["HUP", "SIGUSR1", str(int(signal.SIGWINCH)), "rtmin+3"]):
+        assert f"signal ns/trap {text}: 1 of 1 done" in alone.cli("signal", "trap", text).out
+        wait_until(lambda: got.exists() and got.read_text().split() == SIGNALS[:i + 1], f"{text} has come")
+    assert alone.processes()["trap"]["pid"] == pid
+    assert "must be the name of a signal" in alone.cli("signal", "ns/trap", "HUPP", code=2).err
+    assert "SIGNAL" in alone.cli("signal", "ns/trap", code=2).err
+    alone.cli("signal", "ns/trap", "KILL")
+    wait_until(lambda: alone.processes()["trap"]["pid"] not in (0, pid), "a hosted process is restarted as after any exit")
+    alone.cli("stop", "trap")
+    assert "829" in alone.cli("signal", "trap", "HUP", code=1).out
+
+
+def test_a_signal_is_sent_by_the_server_and_needs_its_right(linked):
+    got, home = start_trapper(linked, "trap"), linked.home
+    wait_until(lambda: home.processes(name="trap"), "it is known to the server")
+    ask = {"operation": "signal", "namespace": "ns", "name": "trap", "signal": "HUP"}
+    task = home.v1("POST", "/v1/operations", ask)["task_id"]
+    wait_until(lambda: home.v1("GET", "/v1/tasks/" + task)["left"] == 0, "it has ended")
+    assert home.v1("GET", "/v1/tasks/" + task)["failed"] == 0
+    wait_until(lambda: got.exists() and got.read_text().split() == ["HUP"], "it has come")
+    env = {**linked.env, "HOLDFAST_LOCAL_SOCKET": ""}
+    by_cli = linked.holdfast.run("holdfast", "signal", "ns/trap", "USR1", "--socket", home.data / "admin.sock", env=env)
+    assert by_cli.process.returncode == 0 and "signal ns/trap USR1: 1 of 1 done" in by_cli.out, by_cli.out + by_cli.err
+    wait_until(lambda: got.read_text().split() == ["HUP", "USR1"], "it has come")
+    audited = linked.holdfast.run("holdfast", "audit", "--socket", home.data / "admin.sock", env=env).out
+    assert "signal ns/trap; signal=USR1" in audited, audited
+    made = home.admin("POST", "/v1/apps", {"code": "stopper", "permissions": {"operations": ["stop", "reload"]}})
+    home.code, home.secret = made["code"], made["secret"]
+    refused = home.v1("POST", "/v1/operations", ask, status=403)
+    assert "may not signal" in refused["error"]["message"]
+    assert got.read_text().split() == ["HUP", "USR1"]
+
+
+def test_the_pre_start_command_is_run_before_each_start(alone):
+    place, order = alone.folder / "prep", alone.folder / "prep" / "order"
+    prepare = "echo pre $WORD $PWD >> order; if [ -e bad ]; then echo no disk; exit 3; fi"
+    block = {"pre_start": prepare, "environment": {"WORD": "w"}}
+    alone.start("prep", f"echo start >> order; {RUN}", block=block)
+    assert order.read_text().splitlines() == [f"pre w {place}", "start"]
+    pid = alone.processes()["prep"]["pid"]
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: alone.processes()["prep"]["pid"] not in (0, pid), "it is restarted")
+    assert len(order.read_text().splitlines()) == 4
+    alone.cli("stop", "prep")
+    (place / "bad").touch()
+    failed = alone.cli("start", "prep", code=1).out
+    assert "65535" in failed and "the pre-start command ended with exit code 3; its output: [no disk" in failed, failed
+    why = alone.cli("why", "prep").out
+    assert "the pre-start command ended with exit code 3" in why and "no disk" in why, why
+    assert order.read_text().splitlines()[4:] == [f"pre w {place}"]
+
+
+def test_a_pre_start_command_that_hangs_is_ended_and_so_is_what_it_left(alone):
+    hang = "./proc-test --life-ms 120000 & echo $! > child; wait"
+    failed = alone.start("hang", block={"pre_start": hang}, code=1).out
+    assert "the pre-start command ran longer than 3 s and was ended" in failed, failed
+    child = int((alone.folder / "hang" / "child").read_text())
+    wait_until(lambda: not pathlib.Path(f"/proc/{child}").exists(), "its child is ended, too")
+    assert alone.processes()["hang"]["status"] == 2
+
+
+def replace(path, text):
+    """As an editor does it: another file takes the name."""
+    new = path.with_suffix(".new")
+    new.write_text(text, encoding="utf-8")
+    new.rename(path)
+
+
+def test_a_watched_file_restarts_reloads_or_is_reported(linked):
+    place = linked.folder / "conf"
+    place.mkdir()
+    files = {action: place / action for action in ("restart", "reload", "report")}
+    for path in files.values():
+        path.write_text("one", encoding="utf-8")
+    watch = [{"path": str(path), "on_change": action} for action, path in files.items()]
+    block = {"watch": watch + [{"path": str(place / "none")}]}
+    def events():
+        return json.dumps(linked.home.events("process_config_changed"), ensure_ascii=False)
+
+    linked.start("conf", block=block, reload_cmd="echo x >> reloads")
+    wait_until(lambda: f"{place}/none of conf is not there; nothing is done" in events(), "the files were read")
+    pid = linked.processes()["conf"]["pid"]
+    os.utime(files["restart"])  # no other content
+    replace(files["report"], "two")
+    replace(files["reload"], "two")
+    wait_until(lambda: (place / "reloads").exists(), "it is reloaded")
+    assert linked.processes()["conf"]["pid"] == pid
+    wait_until(lambda: f"{files['report']} of conf has changed: nothing is done" in events(), "it is reported")
+    files["report"].unlink()
+    wait_until(lambda: f"{files['report']} of conf is not there; nothing is done" in events(), "and that it is gone")
+    with open(files["restart"], "w", encoding="utf-8") as f:  # in several steps
+        for part in ("t", "w", "o"):
+            f.write(part)
+            f.flush()
+    wait_until(lambda: linked.processes()["conf"]["pid"] not in (0, -1, pid), "it is restarted", timeout=60)
+    wait_until(lambda: f"because {files['restart']} had changed" in linked.cli("why", "conf").out, "why says so")
+    assert (place / "reloads").read_text(encoding="utf-8") == "x\n"
+    bad = linked.cli("start", "ns/other", "--spec", linked.spec("other", block=block), code=1).out
+    assert "spec.control.reload_cmd: required where watch.on_change is reload" in bad, bad
+
+
+@pytest.mark.parametrize("start", [RUN, "./proc-test --life-ms 120000 --daemonize"])
+def test_pid_files_in_the_folder_of_the_agent_are_kept(holdfast, tmp_path, start):
+    """Those of commands that daemonize, too, which write none here."""
+    host, folder = Host(holdfast, tmp_path, tmp_path / "agent"), tmp_path / "pids"
+    holdfast.start("holdfast-agent", "--data-dir", host.agent, "--pid-dir", folder).wait_log(text="ready")
+    assert folder.stat().st_mode & 0o7777 == 0o755
+    facts = host.json("facts")
+    assert facts["pid_dir"] == str(folder) and str(folder) in host.cli("facts").out
+    spec, file = host.spec("web", start), folder / "web.pid"
+    text = json.loads(spec.read_text(encoding="utf-8"))
+    text["identity"]["pid_path"] = str(file)
+    spec.write_text(json.dumps(text), encoding="utf-8")
+
+    def is_kept(but=None):
+        pid = host.processes()["web"]["pid"]
+        return pid not in (0, -1, but) and file.exists() and file.read_text(encoding="ascii") == f"{pid}\n" and pid
+    try:
+        host.cli("start", "ns/web", "--spec", spec)
+        pid = wait_until(is_kept, "the file names the main process")
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: is_kept(but=pid), "and that of the next run")
+        host.cli("stop", "web")
+        wait_until(lambda: not file.exists(), "it goes with the process")
+    finally:
+        host.processes()
+        end_all(host.pids)

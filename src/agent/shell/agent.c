@@ -20,6 +20,7 @@
 #include "agent/shell/agent_notify.h"
 #include "agent/shell/agent_output.h"
 #include "agent/shell/agent_parts.h"
+#include "agent/shell/agent_piddir.h"
 #include "agent/shell/agent_probe.h"
 #include "agent/shell/agent_run.h"
 #include "agent/shell/agent_sample.h"
@@ -333,6 +334,13 @@ static void agent_on_signal(void *agent, struct core_ident ident, int number, bo
     watch_signal(a->watches, ident, number, with_children);
 }
 
+static int agent_on_deliver(void *agent, struct core_ident ident, int number, struct err *err)
+{
+    struct agent *a = agent;
+
+    return watch_deliver(a->watches, ident, number, err);
+}
+
 static bool on_is_alone(void *agent, const struct proc_spec *spec)
 {
     const struct agent *a = agent;
@@ -390,6 +398,20 @@ static void on_files(void *agent, const char *space, const char *name, const cha
     files_set(a->files, space, name, user, files);
 }
 
+static void on_at_rest(void *agent, const char *pid_path, int64_t pid)
+{
+    struct agent *a = agent;
+
+    piddir_drop_later(&a->base, pid_path, pid);
+}
+
+static void on_files_again(void *agent, const char *space, const char *name)
+{
+    struct agent *a = agent;
+
+    files_again(a->files, space, name);
+}
+
 static void agent_on_check(void *agent, const struct core_check *check)
 {
     struct agent *a = agent;
@@ -441,6 +463,7 @@ static const struct core_effects core_effects = {
     .probe = on_probe,
     .watch = agent_on_watch,
     .signal = agent_on_signal,
+    .deliver = agent_on_deliver,
     .allow = on_allow,
     .sample = on_sample,
     .has_family = on_has_family,
@@ -451,6 +474,8 @@ static const struct core_effects core_effects = {
     .files = on_files,
     .check = agent_on_check,
     .check_changed = on_check_changed,
+    .files_again = on_files_again,
+    .at_rest = on_at_rest,
     .agent_stats = on_agent_stats,
     .unexpected = on_unexpected,
 };
@@ -651,6 +676,7 @@ int agent_new(struct loop *loop, struct log *log, const struct agent_options *o,
     a->o = xalloc(sizeof(*a->o));
     *a->o = *o;
     a->base.dir = xstrdup(o->dir);
+    a->base.pid_dir = piddir_path(o->pid_dir, o->dir);
     a->hello.started_s = clock_wall_ms(loop_clock(loop)) / 1000;
     agent_policy_init(&a->policy, &a->base, o->policy);
     mem_share_heap(); /* the threads allocate little: a heap for each would waste memory */
@@ -665,6 +691,7 @@ int agent_new(struct loop *loop, struct log *log, const struct agent_options *o,
         agent_free(a);
         return -1;
     }
+    piddir_make(&a->base);
     agent_begin(a);
     *ret = a;
     return 0;
@@ -735,6 +762,7 @@ bool agent_free(struct agent *a)
     agent_policy_done(&a->policy);
     agent_hello_done(&a->hello);
     free(a->base.dir);
+    free(a->base.pid_dir);
     free(a->o);
     free(a);
     return true;

@@ -27,6 +27,7 @@ struct policy;
 
 struct agent_options {
     const char *dir;
+    const char *pid_dir;                       /* agent_piddir.h; NULL or "": the default */
     int64_t output_max_bytes;                  /* limit per process */
     int64_t at_once;                           /* concurrent operations; 0: default */
     int64_t limit_interval_ms, limit_grace_ms; /* core_use.h; interval 0: default for both */

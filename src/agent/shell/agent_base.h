@@ -13,6 +13,7 @@
  *    agent_output.h   reads output
  *    agent_policy.h, agent_files.h, agent_sample.h, agent_notify.h, agent_hello.h
  *    agent_watch.h    processes watched until they end
+ *    agent_piddir.h   the agent's folder of pid files
  *    agent_probe.h    identifies processes and reads their kernel state
  *    agent_run.h      start and end of commands
  *    agent_family.h   what is left of a process
@@ -51,7 +52,8 @@ struct agent_base {
     struct loop *loop;
     struct log *log;
     struct core *core;
-    char *dir; /* data_dir */
+    char *dir;     /* data_dir */
+    char *pid_dir; /* agent_piddir.h */
     char boot_id[BOOT_ID_SIZE];
     struct facilities facilities;
     struct cgroups *cgroups;

@@ -44,6 +44,7 @@ struct file {
     char *owner; /* job owner of its reads (workers.h) */
     struct config_mark mark;
     bool is_due, is_read; /* is_read: a read is in progress */
+    bool is_asked;        /* its content is to be read and told even if it seems unchanged */
     bool is_link;
     bool is_dropped; /* unused; freed when its read ends */
 };
@@ -241,7 +242,8 @@ static void start_read(struct files *f, struct file *file)
     r->job = (struct worker_job){ .work = work, .done = on_read, .arg = r };
     r->file = file;
     r->path = xstrdup(file->path);
-    r->mark = file->mark;
+    r->mark = file->is_asked ? (struct config_mark){ 0 } : file->mark;
+    file->is_asked = false;
     r->inotify = file->folder->wd < 0 || file->folder->is_new_watch ? f->fd : -1;
     r->folder = xstrdup(file->folder->path);
     r->wd = -1;
@@ -332,6 +334,18 @@ static void files_drop(struct files *f, const char *space, const char *name)
             file->is_dropped = true;
         else
             free_file(file);
+    }
+}
+
+void files_again(struct files *f, const char *space, const char *name)
+{
+    struct file *file;
+
+    TAILQ_FOREACH(file, &f->list, link) {
+        if (strcmp(file->space, space) != 0 || strcmp(file->name, name) != 0 || file->is_dropped)
+            continue;
+        file->is_due = file->is_asked = true;
+        read_soon(f);
     }
 }
 

@@ -21,4 +21,7 @@ void files_free(struct files *f); /* NULL is allowed */
 void files_set(struct files *f, const char *space, const char *name, const char *user,
                const struct list *files);
 
+/* Reads the files of this process again, also those that seem unchanged. */
+void files_again(struct files *f, const char *space, const char *name);
+
 #endif

@@ -285,6 +285,7 @@ static void answer_facts(struct guest *g)
     struct local_facts m = { .agent_version = HOLDFAST_VERSION,
                              .agent_id = link.agent_id,
                              .data_dir = a->dir,
+                             .pid_dir = a->pid_dir,
                              .boot_id = a->boot_id,
                              .servers = link.servers,
                              .is_linked = link.is_up,
@@ -357,7 +358,8 @@ static void operate(struct guest *g, const struct local_operate *m)
                                            m->idempotent && operation_was_done(m->op, CODE_RUNNING),
                                        .hosts_running = true,
                                        .ends_tries = true,
-                                       .may_host = MAY_HOST_ALL };
+                                       .may_host = MAY_HOST_ALL,
+                                       .signal = m->signal };
 
     begin_command(g, LOCAL_OPERATE, &command);
 }
@@ -366,7 +368,8 @@ static void local_forget(struct guest *g, const struct local_ask *ask)
 {
     struct message_command command = { .op = PROC_OP_UNHOST,
                                        .meta = { ask->space, ask->name, { 0 } },
-                                       .forgets = true };
+                                       .forgets = true,
+                                       .signal = "" };
 
     if (!*ask->space || !*ask->name) {
         refuse(g, LOCAL_FORGET, ERR_INVALID, MSG("this is no question"));

@@ -14,6 +14,7 @@
 #include "agent/identify/view.h"
 #include "agent/shell/agent_base.h"
 #include "agent/shell/agent_effect.h"
+#include "agent/shell/agent_piddir.h"
 #include "agent/shell/agent_policy.h"
 #include "agent/shell/agent_trim.h"
 #include "agent/shell/agent_watch.h"
@@ -39,8 +40,9 @@ struct probes {
 };
 
 struct effect_probe {
-    bool knows;        /* look.known is alive */
-    bool is_view_only; /* the result is look.known */
+    const char *pid_dir; /* agent_piddir.h */
+    bool knows;          /* look.known is alive */
+    bool is_view_only;   /* the result is look.known */
     const char *cgroup, *boot_id;
     int64_t now_ms; /* time when the worker got the job */
     struct pidfiles *pidfiles;
@@ -135,14 +137,13 @@ static int see_whether_lives(const struct probes *p, struct core_ident ident, bo
 
 /* The pid file is for other programs; the agent knows the process already, so a failed write is no
  * error. */
-static void leave_pid_file(const struct effect *effect, int64_t pid)
+static void leave_pid_file(const struct effect *effect, int64_t pid, int64_t since_ticks)
 {
     struct effect_probe *p = effect->probe;
 
     if (*effect->identity.pid_path)
         (void)pidfile_write(p->pidfiles, effect->identity.pid_path, effect->user->uid,
-                            effect->user->gid, pid, effect->look.self.start_ticks,
-                            &p->file); /* logged by the loop */
+                            effect->user->gid, pid, since_ticks, &p->file); /* logged by the loop */
 }
 
 /* ---- on a worker: search */
@@ -214,6 +215,15 @@ static bool may_be_replaced(const struct effect *effect)
            look->instances < 2;
 }
 
+/* Its command has ended and was not the process, so nothing else may have written the file. */
+static bool is_kept(const struct effect *effect)
+{
+    const struct core_look *look = &effect->look;
+
+    return look->is_renewed && !look->is_peek && !look->is_untrusted && look->instances < 2 &&
+           piddir_has(effect->probe->pid_dir, effect->identity.pid_path);
+}
+
 static int probe_find(struct effect *effect, struct find_result *ret, struct err *err)
 {
     struct effect_probe *p = effect->probe;
@@ -240,12 +250,17 @@ static int probe_find(struct effect *effect, struct find_result *ret, struct err
         return check_replaced(effect, &want, ret, err);
     if (effect->look.by_pid_file)
         return check_pid_file(effect, &want, ret, err);
-    if (!effect->look.self.pid)
-        return find_process(&want, p->boot_id, ret, err);
+    if (!effect->look.self.pid) {
+        if (find_process(&want, p->boot_id, ret, err))
+            return -1;
+        if (ret->kind == FIND_FOUND && is_kept(effect))
+            leave_pid_file(effect, ret->id.pid, effect->look.start.start_ticks);
+        return 0;
+    }
     if (find_by_command(&want, effect->look.self.pid, p->boot_id, ret, err))
         return -1;
     if (ret->kind == FIND_FOUND && !effect->look.is_peek)
-        leave_pid_file(effect, ret->id.pid);
+        leave_pid_file(effect, ret->id.pid, effect->look.self.start_ticks);
     return 0;
 }
 
@@ -463,6 +478,7 @@ static struct effect_probe *probe_prepare(struct effect *effect, bool knows)
     *p = (struct effect_probe){ .knows = knows,
                                 .cgroup = own_cgroup(a, effect),
                                 .boot_id = a->boot_id,
+                                .pid_dir = a->pid_dir,
                                 .now_ms = clock_mono_ms(loop_clock(a->loop)),
                                 .pidfiles = all->pidfiles,
                                 .exes = all->exes,

@@ -17,6 +17,7 @@
 #include "agent/shell/agent_disk.h"
 #include "agent/shell/agent_effect.h"
 #include "agent/shell/agent_notify.h"
+#include "agent/shell/agent_piddir.h"
 #include "agent/shell/agent_policy.h"
 #include "agent/shell/agent_trim.h"
 #include "agent/shell/agent_watch.h"
@@ -66,8 +67,9 @@ static const char *const *write_env(const struct core_run *run, const char *noti
 /* $NOTIFY_SOCKET of a process that reports readiness; "": it does not. */
 static const char *notify_socket(const struct runs *r, const struct core_run *run)
 {
-    bool says_so =
-        run->spec->extra.ready.kind == READY_NOTIFY && operation_is_own_output(run->what);
+    bool says_so = run->spec->extra.ready.kind == READY_NOTIFY &&
+                   operation_is_own_output(run->what) &&
+                   strcmp(run->what, OPERATION_PRE_START) != 0;
 
     return says_so ? notices_socket(r->parts.notices) : "";
 }
@@ -241,6 +243,8 @@ static int start(const struct agent_base *a, struct effect *effect, struct spawn
             return -1;
         request.env = effect->env;
     }
+    if (operation_is_own_output(run->what))
+        piddir_drop(a->pid_dir, effect->identity.pid_path, 0);
     if (outlog_append(a->outlog, effect->output, effect->user->uid, effect->user->gid,
                       &request.out_fd, &effect->out_from, err))
         return err_wrap(err, "output of %s:%s", run->space, run->name);

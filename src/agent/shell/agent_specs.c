@@ -81,7 +81,7 @@ void specs_start(struct agent_base *a, const char *folder)
 {
     struct specs s = { .agent = a };
     const struct spec_process *p;
-    struct short_context context = { "", "", "", SHORT_PID_DIR };
+    struct short_context context = { "", "", "", a->pid_dir };
     struct list all;
     struct err err;
 

@@ -780,3 +780,15 @@ void watch_signal(struct watches *w, struct core_ident ident, int number, bool w
         LOG(a->log, LOG_WARN, "a signal could not be sent", log_int("pid", ident.pid),
             log_int("signal", number), log_err(&err));
 }
+
+int watch_deliver(struct watches *w, struct core_ident ident, int number, struct err *err)
+{
+    struct ident id = agent_ident(w->agent, ident);
+    struct watched *h = find_pid(w, ident.pid);
+
+    if (disk_flush(w->disk))
+        return err_set(err, ERR_UNAVAILABLE, "the journal can not be written");
+    if (h && h->id.start_ticks == ident.start_ticks && number == SIGKILL)
+        h->is_killed = true;
+    return send_signal(&id, number, err);
+}

@@ -91,5 +91,7 @@ void watch_reap(struct watches *w);
 void watch_spare(struct watches *w, pid_t pid);
 
 void watch_signal(struct watches *w, struct core_ident ident, int number, bool with_children);
+/* As core_effects.deliver(). */
+int watch_deliver(struct watches *w, struct core_ident ident, int number, struct err *err);
 
 #endif

@@ -105,6 +105,9 @@ static const struct field fields[] = {
     { "specs", .type = FIELD_STR, AT(specs), .max = PATH_MAX_BYTES, .check = rule_path, .fallback_text = SPEC_FOLDER,
       .doc = "a folder of specs: at its start the agent hosts what is new there, and takes over what has changed for the next "
              "start of the process; it stops, restarts and forgets nothing, `holdfast --local apply` does; empty: none" },
+    { "pid_dir", .type = FIELD_STR, AT(pid_dir), .max = PATH_MAX_BYTES, .check = rule_path,
+      .doc = "folder of pid files that the agent keeps, also for commands that daemonize: those of specs whose `pid_path` lies "
+             "directly in it; made if need be; empty: `/run/holdfast` for root, else `pids` in data_dir" },
     { "cgroups", .type = FIELD_ENUM, AT(cgroups), .names = cgroup_uses, .fallback = CGROUPS_ALL,
       .flags = FIELD_BY_NAME,
       .doc = "which processes are started in a cgroup of their own, where cgroup version 2 can be written to: `all`; "

@@ -33,6 +33,7 @@ struct agent_settings {
     struct policy policy;
     const char *proc_file;
     const char *specs;         /* a folder of specs; "": none */
+    const char *pid_dir;       /* agent_piddir.h */
     const char *without;       /* facility.h */
     int64_t cgroups;           /* enum cgroup_use */
     struct list scope_by_name; /* struct proc_word */

@@ -14,8 +14,9 @@
 #include "wire/tls/digest.h"
 
 #define TEXT(member) offsetof(struct proc_cause, member)
-static const size_t texts[] = { TEXT(output),     TEXT(failed_text), TEXT(waits_for),
-                                TEXT(limit_text), TEXT(drift),       TEXT(left) };
+static const size_t texts[] = { TEXT(output),      TEXT(failed_text), TEXT(waits_for),
+                                TEXT(limit_text),  TEXT(drift),       TEXT(left),
+                                TEXT(changed_file) };
 
 static const char **text_at(struct proc_cause *c, size_t i)
 {
@@ -191,11 +192,13 @@ void cause_on_success(struct proc *k)
 
 /* ---- reports and replay */
 
+/* A signal takes no time; older servers and command lines refuse a number that they do not know. */
 static int64_t doing(const struct proc *k)
 {
     const struct op *op = TAILQ_FIRST(&k->ops);
 
-    return op && op_is_acting(op) && !operation_has_kind(op->command.op, ONLY_LOOKS)
+    return op && op_is_acting(op) && !operation_has_kind(op->command.op, ONLY_LOOKS) &&
+                   operation_find_gse(op->command.op)
                ? op->command.op
                : -1;
 }

@@ -18,14 +18,17 @@ static const char *find_op_fault(const struct op *op)
 
     if (!is_first && !op_is_in(op, PHASES_OF(JOURNAL, QUEUE, ASK, SYNC)))
         return "two operations act on one process";
-    if (op->has_slot && !op_is_in(op, PHASES_OF(LOOK, RUN, LATE, LATE)))
+    if (op->has_slot && !op_is_in(op, PHASES_OF(LOOK, PREPARE, RUN, LATE)))
         return "an operation that does not act has a slot";
     if (op->is_queued != (op->phase == PHASE_QUEUE))
         return "an operation waits for a slot and is not in the queue, or the reverse";
     if (op->ready && !op_is_in(op, PHASES_OF(RUN, LATE, SETTLE, CHECK)))
         return "readiness is awaited without a start";
-    if (op->run.pid && !op_is_in(op, PHASES_OF(RUN, LATE, FIND, SYNC)) && op->begun != BEGUN_BEFORE)
+    if (op->run.pid && !op_is_in(op, PHASES_OF(PREPARE, RUN, LATE, FIND)) &&
+        op->phase != PHASE_SYNC && op->begun != BEGUN_BEFORE)
         return "a command runs in a phase that has none";
+    if (op->phase == PHASE_PREPARE && !op->is_preparing)
+        return "a pre-start command runs that is none";
     if (op->phase == PHASE_CLEAR && op->proc->ident.pid)
         return "a process that runs is cleared away";
     if (op->phase == PHASE_DYING && !op->sent && op->begun != BEGUN_RESUMED)

@@ -192,17 +192,16 @@ static struct drift *new_drift(struct proc *k, const struct list *files)
     return d;
 }
 
-void drift_look(struct proc *k, struct drift **slot)
+bool drift_look(struct proc *k, struct drift **slot)
 {
     static const struct list none = { 0 };
     bool is_wanted = drift_is_wanted(k);
     const struct list *files = is_wanted ? &k->spec.config_files : &none;
-    struct core *c = k->core;
 
     if (is_wanted ? drift_is_same(*slot, k->spec.identity.user, files) : !*slot && !k->cause.drift)
-        return;
+        return false;
     drift_free(*slot);
     *slot = is_wanted ? new_drift(k, files) : NULL;
     drift_write_all(k, *slot); /* the expected md5 may have changed */
-    c->effects->files(c->arg, k->meta.space, k->meta.name, k->spec.identity.user, files);
+    return true;
 }

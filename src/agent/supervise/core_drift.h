@@ -14,8 +14,9 @@
 struct drift;
 
 bool drift_is_wanted(const struct proc *k);
-/* Call when the spec may have changed; sets *slot to NULL if there is nothing to watch. */
-void drift_look(struct proc *k, struct drift **slot);
+/* Call when the spec may have changed; sets *slot to NULL if there is nothing to watch.  True: the
+ * files are others than before. */
+bool drift_look(struct proc *k, struct drift **slot);
 void drift_free(struct drift *d); /* NULL is allowed */
 
 /* Arguments as of core_on_file(). */

@@ -148,6 +148,9 @@ struct core_effects {
     /* -> core_on_exit(), also if it has already exited */
     void (*watch)(void *arg, struct core_ident ident);
     void (*signal)(void *arg, struct core_ident ident, int number, bool with_children);
+    /* A signal that is never sent twice: not unless all records before it are written.
+     * ERR_NOT_FOUND: the process has ended. */
+    int (*deliver)(void *arg, struct core_ident ident, int number, struct err *err);
 
     /* Whether the host's policy allows the process and, if `line` is not "", this command of
      * it.  Fails with CODE_DENIED and a reason, or with ERR_UNAVAILABLE: it cannot be decided at
@@ -174,6 +177,10 @@ struct core_effects {
     /* A check has begun to fail, or passes again.  May be NULL. */
     void (*check_changed)(void *arg, const char *space, const char *name,
                           const struct proc_check_view *check);
+    /* Its main process `pid` has ended, and it stays down.  May be NULL. */
+    void (*at_rest)(void *arg, const char *pid_path, int64_t pid);
+    /* Reads the files of this process again, also if they seem unchanged. -> core_on_file() */
+    void (*files_again)(void *arg, const char *space, const char *name);
     /* Resource usage of the agent itself, reported to the server.  May be NULL. */
     void (*agent_stats)(void *arg, struct message_agent_stats *to);
     /* The tables of the core do not have this pair: a fault of the core.  May be NULL. */

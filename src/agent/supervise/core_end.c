@@ -10,6 +10,7 @@
 #include "agent/supervise/core_cause.h"
 #include "agent/supervise/core_claim.h"
 #include "agent/supervise/core_cycle.h"
+#include "agent/supervise/core_filewatch.h"
 #include "agent/supervise/core_health.h"
 #include "agent/supervise/core_limit.h"
 #include "agent/supervise/core_local.h"
@@ -35,6 +36,8 @@ static void end_ours(struct op *op, int code, const char *text)
         cycle_on_done(k, code, copy);
     else if (origin == ORIGIN_HEALTH)
         health_on_done(k, code, copy);
+    else if (origin == ORIGIN_FILE || origin == ORIGIN_FILE_RELOAD)
+        filewatch_on_done(k, number, code, copy);
     else
         restart_on_done(k, code, copy);
 }
@@ -493,6 +496,9 @@ static const char *late_reason(struct op *op)
     long long timeout_s = (long long)proc_policy_of(&op->command.spec).op_timeout_s;
     const char *late;
 
+    if (op->is_preparing)
+        return arena_msg(&op->arena, "the pre-start command ran longer than %lld s and was ended",
+                         timeout_s);
     if (op->found)
         late = arena_msg(&op->arena, "the command ran longer than %lld s and was ended: %s",
                          timeout_s, op->found);
@@ -511,10 +517,25 @@ void op_fail_late(struct op *op, const char *output)
     op_end(op, CODE_TIMEOUT, "%s; its output: [%s]", op->reason, output);
 }
 
+/* GSE has no sentence for it. */
+static void fail_preparing(struct op *op, int status, const char *output)
+{
+    op->reason =
+        status >= CORE_SIGNALED
+            ? arena_msg(&op->arena, "the pre-start command was ended by signal %d",
+                        status % CORE_SIGNALED)
+            : arena_msg(&op->arena, "the pre-start command ended with exit code %d", status);
+    op_end(op, CODE_COMMAND, "%s; its output: [%s]", op->reason, output);
+}
+
 /* Records how the command ended and its output, for the explanation of the failure. */
 void op_fail_command(struct op *op, int status, const char *output)
 {
     op->output = arena_strdup(&op->arena, output);
+    if (op->is_preparing) {
+        fail_preparing(op, status, output);
+        return;
+    }
     op->reason =
         status >= CORE_SIGNALED
             ? arena_msg(&op->arena, "the command was ended by signal %d", status % CORE_SIGNALED)

@@ -7,6 +7,7 @@
 
 #include "agent/supervise/core_checks.h"
 #include "agent/supervise/core_drift.h"
+#include "agent/supervise/core_filewatch.h"
 #include "agent/supervise/core_op.h"
 #include "agent/supervise/core_side_command.h"
 #include "base/mem/mem.h"
@@ -27,6 +28,7 @@ struct health {
     void (*done)(void *arg); /* callback of a query; NULL: none */
     void *arg;
     struct drift *drift;
+    struct filewatch *filewatch;
 };
 
 static bool is_watched(const struct proc *k)
@@ -298,6 +300,35 @@ static void look_at_health(struct health *c)
         timers_set(timers, &c->timer, due_ms);
 }
 
+/* One list for both: the effect has one for a process. */
+static void set_files(const struct proc *k, bool has_drift, bool has_filewatch)
+{
+    const struct list *configured = &k->spec.config_files, *watch = &k->spec.extra.watch;
+    const struct core *c = k->core;
+    struct arena a = { 0 };
+    struct proc_config_file *files =
+        arena_alloc(&a, (configured->n + watch->n + 1) * sizeof(*files));
+    const struct proc_watch *w = watch->items;
+    size_t n = 0;
+
+    for (size_t i = 0; has_drift && i < configured->n; i++)
+        files[n++] = ((const struct proc_config_file *)configured->items)[i];
+    for (size_t i = 0; has_filewatch && i < watch->n; i++)
+        files[n++] = (struct proc_config_file){ w[i].path, "" };
+    c->effects->files(c->arg, k->meta.space, k->meta.name, k->spec.identity.user,
+                      &(struct list){ files, n });
+    arena_free(&a);
+}
+
+static void look_at_files(struct health *c)
+{
+    bool is_drift_new = drift_look(c->proc, &c->drift);
+    bool is_filewatch_new = filewatch_look(c->proc, &c->filewatch);
+
+    if (is_drift_new || is_filewatch_new)
+        set_files(c->proc, c->drift != NULL, c->filewatch != NULL);
+}
+
 void health_look(struct proc *k)
 {
     bool has_version = k->has_spec && *k->spec.control.version_cmd && core_is_known(k);
@@ -306,10 +337,10 @@ void health_look(struct proc *k)
     if (!k->ident.pid)
         k->cause.unhealthy_s = 0; /* that was another process */
     if (!k->core->is_started || (!k->health && !has_version && !has_health_checks(k) &&
-                                 !has_checks(k) && !drift_is_wanted(k)))
+                                 !has_checks(k) && !drift_is_wanted(k) && !filewatch_is_wanted(k)))
         return;
     c = health_of(k);
-    drift_look(k, &c->drift);
+    look_at_files(c);
     look_at_health(c);
     look_at_checks(c);
     if (has_version && !c->has_version && k->ident.pid && !restart_is_in_progress(k))
@@ -359,6 +390,8 @@ void health_on_file(struct proc *k, const char *path, const char *md5, const cha
 {
     if (k->health && k->health->drift)
         drift_on_file(k, k->health->drift, path, md5, why);
+    if (k->health && k->health->filewatch)
+        filewatch_on_file(k->health->filewatch, path, md5, why);
 }
 
 void health_free(struct proc *k)
@@ -367,6 +400,7 @@ void health_free(struct proc *k)
 
     if (!c)
         return;
+    filewatch_free(c->filewatch);
     drift_free(c->drift); /* a known process is freed only when the core ends */
     side_command_drop(c->asks_version);
     side_command_drop(c->asks_health);

@@ -69,6 +69,7 @@ struct proc {
     int64_t last_ms;         /* when that was; 0: no agent saw it */
     struct core_ident run;   /* the command of an internal operation, as op->run, */
     unsigned run_origin;     /* and its purpose: enum op_origin */
+    bool run_prepares;       /* it is its pre-start command */
     struct core_ident start; /* the last start command */
     int64_t told_others;     /* digest of the processes that the last event named; 0: none */
     bool knows_siblings;     /* `siblings` is of this run; if not, any may be one */

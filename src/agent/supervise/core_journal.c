@@ -18,7 +18,7 @@ enum { RESEND_MS = 5000, REMEMBER_MS = 60 * 1000, RESULT_BYTES = 256 };
 struct run_record {
     const char *task;
     int64_t item, pid, start_ticks, out_from;
-    bool stops_first;
+    bool stops_first, is_preparing;
 };
 
 /* A state record has only the members that change: no spec. */
@@ -33,7 +33,7 @@ struct process_record {
     int64_t register_s, last_start_s, restarts, spec_op, spec_s, started_with;
     int64_t past_ms, periodic_ms; /* core_cycle.h */
     const char *siblings;
-    bool hosted, has_spec, is_owed, knows_siblings, is_proven, is_outdated;
+    bool run_prepares, hosted, has_spec, is_owed, knows_siblings, is_proven, is_outdated;
     struct proc_cause cause;
 };
 
@@ -54,6 +54,7 @@ static const struct field run_fields[] = {
     { "start_ticks", .type = FIELD_INT, RUN_AT(start_ticks) },
     { "out_from", .type = FIELD_INT, RUN_AT(out_from) },
     { "stops_first", .type = FIELD_BOOL, RUN_AT(stops_first), .flags = FIELD_OMIT_EMPTY },
+    { "is_preparing", .type = FIELD_BOOL, RUN_AT(is_preparing), .flags = FIELD_OMIT_EMPTY },
     { 0 },
 };
 static const struct shape run_shape = { "run record", sizeof(struct run_record), run_fields };
@@ -69,6 +70,7 @@ static const struct shape run_shape = { "run record", sizeof(struct run_record),
     NUMBER("run_pid", run_pid), \
     NUMBER("run_ticks", run_ticks), \
     NUMBER("run_aim", run_origin), \
+    { "run_prepares", .type = FIELD_BOOL, PROCESS_AT(run_prepares), .flags = FIELD_OMIT_EMPTY }, \
     NUMBER("command_pid", command_pid), \
     NUMBER("command_ticks", command_ticks), \
     NUMBER("command_from", command_from), \
@@ -136,6 +138,7 @@ static void journal_put_process(struct proc *k, unsigned type, const struct shap
         .run_pid = k->run.pid,
         .run_ticks = k->run.start_ticks,
         .run_origin = k->run.pid ? k->run_origin : 0,
+        .run_prepares = k->run.pid && k->run_prepares,
         .command_pid = k->start.pid,
         .command_ticks = k->start.start_ticks,
         .command_from = k->start_from,
@@ -212,7 +215,8 @@ uint64_t journal_note_command(struct op *op)
 void journal_note_run(struct op *op)
 {
     const struct run_record r = { op->command.task,    op->command.item, op->run.pid,
-                                  op->run.start_ticks, op->out_from,     op->half == HALF_STOP };
+                                  op->run.start_ticks, op->out_from,     op->half == HALF_STOP,
+                                  op->is_preparing };
 
     if (*op->command.task) {
         put(op->core, RECORD_RUN, &run_shape, &r, false);
@@ -220,6 +224,7 @@ void journal_note_run(struct op *op)
     }
     op->proc->run = op->run;
     op->proc->run_origin = op->origin;
+    op->proc->run_prepares = op->is_preparing;
     journal_note_process(op->proc);
 }
 
@@ -431,6 +436,7 @@ static void replay_state(struct core *c, const struct process_record *r)
     k->ident = (struct core_ident){ r->pid, r->start_ticks };
     k->run = (struct core_ident){ r->run_pid, r->run_ticks };
     k->run_origin = (unsigned)r->run_origin;
+    k->run_prepares = r->run_prepares;
     k->start = (struct core_ident){ r->command_pid, r->command_ticks };
     k->start_from = r->command_from;
     k->begun_ms = r->begun_ms;
@@ -484,6 +490,7 @@ static void replay_run(struct core *c, const struct run_record *r)
     op->run = (struct core_ident){ r->pid, r->start_ticks };
     op->out_from = r->out_from;
     op->half = r->stops_first ? HALF_STOP : HALF_START;
+    op->is_preparing = r->is_preparing;
     if (r->pid > 0 && op_starts(op))
         op_note_start(op);
 }

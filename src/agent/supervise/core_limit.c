@@ -109,7 +109,8 @@ void limit_look(struct proc *k)
         if (c->limits->n++ == 0)
             timers_set(&c->timers, &c->limits->timer, c->now_ms + c->limits->interval_ms);
     }
-    if (group || (k->hosted && (may->cpu_percent > 0 || may->mem_percent > 0)))
+    if (group || (k->hosted &&
+                  (may->cpu_percent > 0 || may->mem_percent > 0 || k->spec.extra.limit_memory > 0)))
         watch(k, group);
     else
         unwatch(k->limit, c);
@@ -238,9 +239,9 @@ static void limit_note(struct proc *k, const struct core_sample *s)
 
 /* ---- limits */
 
-bool limit_strike(struct strikes *s, double percent, double limit)
+bool limit_strike(struct strikes *s, double usage, double limit)
 {
-    if (limit <= 0 || percent <= limit) {
+    if (limit <= 0 || usage <= limit) {
         s->n = 0;
         return false;
     }
@@ -248,7 +249,7 @@ bool limit_strike(struct strikes *s, double percent, double limit)
         memmove(s->over, s->over + 1, sizeof(s->over) - sizeof(s->over[0]));
     else
         s->n++;
-    s->over[s->n - 1] = (float)percent;
+    s->over[s->n - 1] = (float)usage;
     return s->n == LIMIT_SAMPLES;
 }
 
@@ -299,6 +300,23 @@ static void stop_over_mem(struct proc *k)
     limit_stop(k, "process_resource_limit_exceed", text);
 }
 
+static double in_mib(int64_t bytes)
+{
+    return (double)bytes / (1 << 20);
+}
+
+static void stop_over_bytes(struct proc *k)
+{
+    const struct limit_watch *w = k->limit->watch;
+    char values[64], text[200];
+
+    msg_printf(text, sizeof(text),
+               w->is_partial ? "memory %s MiB or more, its limit is %g MiB"
+                             : "memory %s MiB, its limit is %g MiB",
+               limit_values(&w->bytes, values, sizeof(values)), in_mib(k->spec.extra.limit_memory));
+    limit_stop(k, "process_resource_limit_exceed", text);
+}
+
 static void limit_judge(struct proc *k)
 {
     struct limit_watch *w = k->limit->watch;
@@ -306,11 +324,14 @@ static void limit_judge(struct proc *k)
     double cpu = (double)k->limit->cpu_percent;
 
     if (!limit_may_stop(k))
-        w->cpu.n = w->mem.n = 0;
+        w->cpu.n = w->mem.n = w->bytes.n = 0;
     else if (k->limit->has_cpu && limit_strike(&w->cpu, cpu, may->cpu_percent))
         stop_over_cpu(k);
     else if (limit_strike(&w->mem, limit_mem_percent(k), may->mem_percent))
         stop_over_mem(k);
+    else if (limit_strike(&w->bytes, in_mib((int64_t)k->limit->rss_kb * 1024),
+                          in_mib(k->spec.extra.limit_memory)))
+        stop_over_bytes(k);
 }
 
 /* Two entries may refer to one process, which is then sampled twice. */
@@ -360,7 +381,7 @@ void limit_stop(struct proc *k, const char *event, const char *text)
 {
     struct limit_watch *w = k->limit->watch;
 
-    w->cpu.n = w->mem.n = 0;
+    w->cpu.n = w->mem.n = w->bytes.n = 0;
     core_tell_event(k, event, "%s is stopped: %s", k->meta.name, text);
     k->cause.limit_s = k->core->wall_ms / 1000;
     cause_set_text(&k->cause.limit_text, text);

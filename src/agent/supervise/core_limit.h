@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* core_limit.h - resource usage and limits of processes.  For the core's own sources.
  *
- * A hosted process with a limit (spec.resource), or in a group with a limit (core_group.h), is
- * sampled every interval (5 s).  All others are sampled in turn, each once in twelve intervals
- * (60 s), for display.  One timer serves all.  The usage of all sampled processes is reported to
- * the server in one batch, once in twelve intervals.
+ * A hosted process with a limit (spec.resource, spec.holdfast.limit_memory), or in a group with a
+ * limit (core_group.h), is sampled every interval (5 s).  All others are sampled in turn, each once
+ * in twelve intervals (60 s), for display.  One timer serves all.  The usage of all sampled
+ * processes is reported to the server in one batch, once in twelve intervals.
  *
  * A process that exceeds its limit in three samples in a row is stopped by stop_cmd, then by
  * SIGKILL to it and its descendants.  An event reports the samples.  A hosted process is then
@@ -20,7 +20,7 @@ enum { LIMIT_SAMPLES = 3 };
 
 struct group_proc;
 
-/* The last samples that exceed the limit, in percent of the machine, oldest first. */
+/* The last samples that exceed the limit, in percent of the machine or in MiB, oldest first. */
 struct strikes {
     float over[LIMIT_SAMPLES];
     unsigned n;
@@ -42,9 +42,9 @@ struct limit {
 struct limit_watch {
     TAILQ_ENTRY(limit_watch) link;
     struct proc *proc;
-    struct group_proc *group; /* NULL: it is in no such group */
-    struct strikes cpu, mem;
-    bool is_partial; /* the last sample is a lower bound */
+    struct group_proc *group;       /* NULL: it is in no such group */
+    struct strikes cpu, mem, bytes; /* bytes: in MiB */
+    bool is_partial;                /* the last sample is a lower bound */
 };
 
 /* State of the core. */
@@ -72,7 +72,7 @@ void limit_on_sample(struct proc *k, const struct core_sample *s);
 double limit_mem_percent(const struct proc *k); /* of the last sample; 0: none */
 
 /* Adds a value; true: it is the last of LIMIT_SAMPLES in a row over the limit. */
-bool limit_strike(struct strikes *s, double percent, double limit);
+bool limit_strike(struct strikes *s, double usage, double limit);
 const char *limit_values(const struct strikes *s, char *to, size_t size); /* "97.2, 98.0, 97.7" */
 
 /* Whether it may be stopped for its usage now; stops it.  `text` is for humans. */

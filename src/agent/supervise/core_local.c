@@ -40,7 +40,11 @@ void local_on_end(struct op *op)
     int user_n = (int)strcspn(user, ":");
     const struct operation *o = op_row(op);
     const struct proc *k = op->proc;
-    const char *what = op->command.forgets ? "forget" : o ? o->name : "operate";
+    const char *what = op->command.forgets ? "forget"
+                       : !o                ? "operate"
+                       : o->takes_signal
+                           ? arena_printf(&op->arena, "%s (%s)", o->name, op->command.signal)
+                           : o->name;
     char why[TEXT_SIZE];
 
     if (operation_has_kind(op->command.op, ONLY_LOOKS))

@@ -90,6 +90,8 @@ struct op {
     enum op_fate fate;
     struct op_clear clear;
     bool is_cleared;     /* PHASE_CLEAR is over */
+    bool is_preparing;   /* `run` is the pre-start command */
+    bool is_prepared;    /* that has succeeded */
     int sent;            /* PHASE_DYING: the last signal sent */
     bool is_durable;     /* the command is durable in the journal */
     bool is_unchecked;   /* the host's policy could not be checked yet: the probe does it */

@@ -317,7 +317,9 @@ void op_resume(struct op *op)
         return;
     }
     op_note_old(op);
-    if (op->run.pid <= 0 && leaves_no_trace(op))
+    if (op->is_preparing)
+        op_resume_preparing(op);
+    else if (op->run.pid <= 0 && leaves_no_trace(op))
         op_end(op, CODE_SYSTEM, "agent restarted during the command, outcome unknown");
     else if (op->run.pid < 0)
         await_unknown(op);
@@ -635,6 +637,8 @@ struct op *op_new(struct core *c, const struct message_command *command)
     op->status = CORE_STATUS_UNKNOWN;
     op->command = *command;
     op->command.task = arena_strdup(&op->arena, command->task);
+    op->command.signal =
+        command->signal && *command->signal ? arena_strdup(&op->arena, command->signal) : "";
     op->command.meta = k->meta;
     proc_spec_copy(&command->spec, &op->arena, &op->command.spec);
     timer_init(&op->timer, ops_on_timer, op);

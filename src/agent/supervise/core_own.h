@@ -15,11 +15,13 @@ struct op;
 
 /* The purpose of an internal operation. */
 enum op_origin {
-    ORIGIN_RESTART, /* the process is down and is restarted */
-    ORIGIN_LIMIT,   /* the process exceeds a limit and is stopped; a hosted one is restarted
-                       afterwards */
-    ORIGIN_CYCLE,   /* a run of a periodic process */
-    ORIGIN_HEALTH,  /* the process is unhealthy and is restarted */
+    ORIGIN_RESTART,     /* the process is down and is restarted */
+    ORIGIN_LIMIT,       /* the process exceeds a limit and is stopped; a hosted one is restarted
+                           afterwards */
+    ORIGIN_CYCLE,       /* a run of a periodic process */
+    ORIGIN_HEALTH,      /* the process is unhealthy and is restarted */
+    ORIGIN_FILE,        /* a file has changed, and the process is restarted */
+    ORIGIN_FILE_RELOAD, /* the same, and it is reloaded */
 };
 
 /* Uses the known spec; queued before all waiting operations.  op_begin_next() starts it. */

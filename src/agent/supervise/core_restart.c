@@ -24,6 +24,7 @@
 
 #include "agent/supervise/core_cause.h"
 #include "agent/supervise/core_cycle.h"
+#include "agent/supervise/core_filewatch.h"
 #include "agent/supervise/core_health.h"
 #include "agent/supervise/core_in.h"
 #include "agent/supervise/core_limit.h"
@@ -404,15 +405,18 @@ static struct op *new_restart(struct proc *k)
                        ORIGIN_RESTART);
 }
 
-/* After the first half the process is down, and the command of the second half is the last start
- * command. */
+int restart_resumed_half(const struct proc *k)
+{
+    return !*k->spec.control.restart_cmd && k->ident.pid && !core_is_same(k->run, k->start)
+               ? HALF_STOP
+               : HALF_START;
+}
+
 static struct op *resume_health(struct proc *k)
 {
     struct op *op = op_new_ours(k, PROC_OP_RESTART, ORIGIN_HEALTH);
 
-    op->half = !*k->spec.control.restart_cmd && k->ident.pid && !core_is_same(k->run, k->start)
-                   ? HALF_STOP
-                   : HALF_START;
+    op->half = restart_resumed_half(k);
     return op;
 }
 
@@ -421,10 +425,12 @@ void restart_resume(struct proc *k)
     struct op *op = k->run_origin == ORIGIN_LIMIT    ? limit_resume(k)
                     : k->run_origin == ORIGIN_CYCLE  ? cycle_resume(k)
                     : k->run_origin == ORIGIN_HEALTH ? resume_health(k)
+                    : k->run_origin >= ORIGIN_FILE   ? filewatch_resume(k)
                                                      : new_restart(k);
 
     op->begun = BEGUN_BEFORE;
     op->run = k->run;
+    op->is_preparing = k->run_prepares;
 }
 
 /* Only a try that follows a failure counts. */

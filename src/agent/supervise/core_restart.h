@@ -41,6 +41,10 @@ bool restart_is_in_progress(const struct proc *k); /* an operation acts on it or
 bool restart_is_wanted(const struct proc *k);
 void restart_on_failure(struct proc *k); /* a start failed, and it does not run */
 
+/* Of a restart of a running process that the previous agent had begun: after the first half it is
+ * down, and the command of the second half is the last start command. */
+int restart_resumed_half(const struct proc *k); /* enum op_half */
+
 /* Restarts a running process for its health.  False: it may not be restarted now. */
 bool restart_for_health(struct proc *k);
 

@@ -5,6 +5,7 @@
 #include "base/mem/mem.h"
 #include "model/check.h"
 #include "model/operation.h"
+#include "model/signal.h"
 
 #define CMD(member) offsetof(struct proc_control, member)
 
@@ -151,6 +152,15 @@ static const char *wrong_checks(struct op *op)
     return proc_checks_fault(&op->command.spec.extra.checks, &op->arena);
 }
 
+static const char *missing_signal(const struct op *op)
+{
+    const struct operation *o = op_row(op);
+
+    return o && o->takes_signal && !signal_number(op->command.signal)
+               ? MSG("signal: must be the name of a signal, such as HUP")
+               : NULL;
+}
+
 static const char *missing_command(struct op *op)
 {
     const struct proc_control *control = &op->command.spec.control;
@@ -163,6 +173,20 @@ static const char *missing_command(struct op *op)
         return arena_msg(&op->arena, "spec.control.%s: required for this operation, or %s",
                          o->required.name, o->or_required.name);
     return arena_msg(&op->arena, "spec.control.%s: required for this operation", o->required.name);
+}
+
+static const char *missing_for_watch(const struct op *op)
+{
+    const struct list *watch = &op->command.spec.extra.watch;
+    const struct proc_watch *w = watch->items;
+
+    if (!operation_registers(op->command.op) || *op->command.spec.control.reload_cmd)
+        return NULL;
+    for (size_t i = 0; i < watch->n; i++) {
+        if (w[i].on_change == ON_CHANGE_RELOAD)
+            return MSG("spec.control.reload_cmd: required where watch.on_change is reload");
+    }
+    return NULL;
 }
 
 static const char *find_circle(struct op *op)
@@ -208,7 +232,8 @@ const char *const *op_policy_lines(struct op *op)
     };
     const char *control = (const char *)&op->command.spec.control;
     const char **lines =
-        arena_alloc(&op->arena, (ARRAY_LEN(all) + CHECKS_MAX + 1) * sizeof(*lines));
+        arena_alloc(&op->arena, (ARRAY_LEN(all) + CHECKS_MAX + 2) * sizeof(*lines));
+    const char *pre_start = op->command.spec.extra.pre_start;
     size_t n = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
@@ -217,6 +242,8 @@ const char *const *op_policy_lines(struct op *op)
         if (*line && is_to_be_run(op, all[i]))
             lines[n++] = line;
     }
+    if (*pre_start && is_to_be_run(op, CMD(start_cmd)))
+        lines[n++] = pre_start;
     add_check_lines(op, lines + n);
     return lines;
 }
@@ -269,8 +296,9 @@ int op_lacks(struct op *op, const char **ret_what)
         return CODE_NOT_REGISTERED;
     if ((*ret_what = missing_command(op)))
         return CODE_NO_COMMAND;
-    if ((*ret_what = missing_identity(op)) || (*ret_what = missing_for_ready(op)) ||
-        (*ret_what = wrong_checks(op)) || (*ret_what = find_circle(op)))
+    if ((*ret_what = missing_signal(op)) || (*ret_what = missing_identity(op)) ||
+        (*ret_what = missing_for_ready(op)) || (*ret_what = wrong_checks(op)) ||
+        (*ret_what = missing_for_watch(op)) || (*ret_what = find_circle(op)))
         return CODE_PARAM;
     return (*ret_what = find_denial(op)) ? CODE_DENIED : CODE_OK;
 }

@@ -7,6 +7,7 @@
 #include "agent/supervise/core_ready.h"
 #include "agent/supervise/core_step.h"
 #include "model/operation.h"
+#include "model/signal.h"
 
 /* The time a process gets to die of SIGKILL before the next probe. */
 enum { KILL_MS = 5000 };
@@ -49,15 +50,21 @@ void op_note_old(struct op *op)
         op->old = op->proc->ident;
 }
 
-/* A number that no other command has.  It is recorded with a pid of -1, in place of the start
- * time. */
+static void set_prepare_timer(struct op *op)
+{
+    op->run_end_ms = op->core->now_ms + op_timeout_ms(op);
+    op_set_timer(op, op_timeout_ms(op));
+}
+
+/* A number that no other command has, nor the pre-start command of the same operation.  It is
+ * recorded with a pid of -1, in place of the start time. */
 static int64_t new_mark(const struct op *op)
 {
     int64_t wall_ms = op->core->wall_ms;
 
     if (wall_ms < 0 || wall_ms > INT64_MAX / 4096)
         wall_ms = 0;
-    return wall_ms * 1024 + (int64_t)(op->id % 1024) + 1;
+    return wall_ms * 1024 + (int64_t)(op->id % 512) + (op->is_preparing ? 513 : 1);
 }
 
 static void op_note_begun(struct op *op)
@@ -73,32 +80,61 @@ void op_tell_begun(const struct op *op)
         proc_step(op->proc, PROC_EVENT_BEGUN);
 }
 
-static void start_run(struct op *op, const char *line)
+/* Of its first command: the one after the pre-start command is no other start. */
+static void note_first(struct op *op)
 {
-    int64_t mark = new_mark(op);
-    const struct core_run run = { .id = op->id,
-                                  .task = op->command.task,
-                                  .item = op->command.item,
-                                  .space = op->proc->meta.space,
-                                  .name = op->proc->meta.name,
-                                  .what = op_part(op)->name,
-                                  .line = line,
-                                  .spec = &op->command.spec,
-                                  .mark = mark };
-
-    op_enter(op, PHASE_RUN);
-    op->run = (struct core_ident){ -1, mark };
+    if (op->is_prepared)
+        return;
     op_note_begun(op);
-    op->status = CORE_STATUS_UNKNOWN;
     op_note_old(op);
     cycle_on_begin(op);
     op_tell_begun(op);
+}
+
+static void start_run(struct op *op, const char *what, const char *line)
+{
+    struct core_run run = { .id = op->id,
+                            .task = op->command.task,
+                            .item = op->command.item,
+                            .space = op->proc->meta.space,
+                            .name = op->proc->meta.name,
+                            .what = what,
+                            .line = line,
+                            .spec = &op->command.spec };
+
+    run.mark = new_mark(op);
+    op->run = (struct core_ident){ -1, run.mark };
+    op->status = CORE_STATUS_UNKNOWN;
+    note_first(op);
     journal_note_run(op);
     if (!core_is_known(op->proc))
         core_tell_process(op->proc); /* others are reported when there is an outcome */
-    set_run_timer(op);
-    ready_begin(op);
+    if (op->is_preparing) {
+        set_prepare_timer(op);
+    } else {
+        set_run_timer(op);
+        ready_begin(op);
+    }
     op->core->effects->run(op->core->arg, &run);
+}
+
+/* The commands of a process that is started by start_cmd begin with this one. */
+static bool is_to_be_prepared(const struct op *op)
+{
+    return !op->is_prepared && op_part(op)->number == PROC_OP_START &&
+           *op->command.spec.extra.pre_start;
+}
+
+static void start_command(struct op *op, const char *line)
+{
+    op->is_preparing = is_to_be_prepared(op);
+    if (op->is_preparing) {
+        op_enter(op, PHASE_PREPARE);
+        start_run(op, OPERATION_PRE_START, op->command.spec.extra.pre_start);
+    } else {
+        op_enter(op, PHASE_RUN);
+        start_run(op, op_part(op)->name, line);
+    }
 }
 
 /* Waits for the effect of a signal. */
@@ -136,15 +172,37 @@ static void end_start_command(struct op *op)
         c->effects->signal(c->arg, k->start, part->signal, false);
 }
 
+/* Not repeated: if the agent ends right now, the next one says that the outcome is unknown. */
+static void deliver(struct op *op)
+{
+    const struct core *c = op->core;
+    const struct proc *k = op->proc;
+    struct err err;
+
+    op_note_begun(op);
+    journal_note_run(op);
+    if (!c->effects->deliver(c->arg, k->ident, signal_number(op->command.signal), &err))
+        op_succeed(op, k->ident);
+    else if (err.code == ERR_NOT_FOUND)
+        op_end(op, CODE_NOT_RUNNING, "process (%s) is not running", k->meta.name);
+    else
+        op_end(op, CODE_SYSTEM, "signal %s was not sent to pid %lld: %s", op->command.signal,
+               (long long)k->ident.pid, err_msg(&err));
+}
+
 void op_begin_part(struct op *op)
 {
     const struct operation *part = op_part(op);
     const char *line = op_line(op);
     int number = part->signal == SIGTERM ? (int)op->command.spec.extra.stop_signal : part->signal;
 
+    if (part->takes_signal) {
+        deliver(op);
+        return;
+    }
     end_start_command(op);
     if (*line) {
-        start_run(op, line);
+        start_command(op, line);
         return;
     }
     if (!part->signal) {
@@ -160,19 +218,36 @@ void op_begin_part(struct op *op)
     op_await_death(op);
 }
 
-void op_adopt(struct op *op)
+static void adopt_as(struct op *op, const char *what)
 {
-    const struct core_adopt a = {
-        op->id, op->proc->meta.space, op->proc->meta.name, op_part(op)->name, op->run, op->out_from
-    };
+    const struct core_adopt a = { op->id,  op->proc->meta.space, op->proc->meta.name, what,
+                                  op->run, op->out_from };
 
-    op_enter(op, PHASE_RUN);
     op->goes_first = op_goes_first(op);
     op_queue_seize(op);
+    op->core->effects->adopt(op->core->arg, &a);
+}
+
+void op_adopt(struct op *op)
+{
+    op_enter(op, PHASE_RUN);
     set_run_timer(op);
     ready_begin(op);
-    op->core->effects->adopt(op->core->arg, &a);
+    adopt_as(op, op_part(op)->name);
     watch_once(op);
+}
+
+/* If it has ended, nobody knows how.  The start command has not begun. */
+void op_resume_preparing(struct op *op)
+{
+    if (op->run.pid <= 0) {
+        op->run = (struct core_ident){ 0 };
+        op_end(op, CODE_SYSTEM, "agent restarted during the pre-start command, outcome unknown");
+        return;
+    }
+    op_enter(op, PHASE_PREPARE);
+    set_prepare_timer(op);
+    adopt_as(op, OPERATION_PRE_START);
 }
 
 /* ---- inputs */
@@ -190,16 +265,23 @@ void op_on_began(struct op *op, const struct op_input *in)
     if (in->failure) {
         bool is_of_contract = in->failure->code >= ERR_BASE_CODES; /* for example an unknown user */
 
+        int code = is_of_contract ? in->failure->code : CODE_COMMAND;
+
         op->run = (struct core_ident){ 0 };
-        op_end(op, is_of_contract ? in->failure->code : CODE_COMMAND, "%s", err_msg(in->failure));
+        if (op->is_preparing)
+            op_end(op, code, "the pre-start command: %s", err_msg(in->failure));
+        else
+            op_end(op, code, "%s", err_msg(in->failure));
         return;
     }
     op->run = in->began->ident;
-    op->fits_ms = in->began->fits ? op->core->now_ms : 0;
+    op->fits_ms = in->began->fits && !op->is_preparing ? op->core->now_ms : 0;
     op->out_from = in->began->out_from;
     if (op_starts(op))
         op_note_start(op);
     journal_note_run(op);
+    if (op->is_preparing)
+        return;
     watch_once(op);
     if (!in->began->fits || !op_may_stay(op))
         return;
@@ -254,7 +336,7 @@ static void note_ended(struct op *op, int status)
     op->status = status;
     op->run = (struct core_ident){ 0 };
     op_queue_leave(op);
-    if (op_is_once(op))
+    if (op_is_once(op) && !op->is_preparing)
         cause_on_exit(op->proc, run, status);
 }
 
@@ -273,6 +355,20 @@ void op_on_ended(struct op *op, const struct op_input *in)
         op_succeed(op, (struct core_ident){ 0 }); /* judged by its exit code alone */
     else
         op_give_time_to_settle(op);
+}
+
+void op_on_prepared(struct op *op, const struct op_input *in)
+{
+    op->status = in->status;
+    op->run = (struct core_ident){ 0 };
+    if (in->status == CORE_STATUS_UNKNOWN) {
+        op_resume_preparing(op);
+    } else if (!proc_exit_is_good(&op->command.spec.extra, in->status)) {
+        op_fail_command(op, in->status, in->output);
+    } else {
+        op->is_prepared = true;
+        op_begin_part(op);
+    }
 }
 
 void op_on_late_ended(struct op *op, const struct op_input *in)
@@ -296,8 +392,19 @@ static void kill_command(struct op *op)
 void op_on_late_timer(struct op *op, const struct op_input *in)
 {
     (void)in;
-    op_end(op, CODE_TIMEOUT, "the command ran longer than %lld s and can not be ended",
-           (long long)op_timeout_ms(op) / 1000);
+    if (op->is_preparing)
+        op_end(op, CODE_TIMEOUT,
+               "the pre-start command ran longer than %lld s and can not be ended",
+               (long long)op_timeout_ms(op) / 1000);
+    else
+        op_end(op, CODE_TIMEOUT, "the command ran longer than %lld s and can not be ended",
+               (long long)op_timeout_ms(op) / 1000);
+}
+
+void op_on_prepare_timer(struct op *op, const struct op_input *in)
+{
+    (void)in;
+    kill_command(op);
 }
 
 void op_on_run_timer(struct op *op, const struct op_input *in)

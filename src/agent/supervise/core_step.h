@@ -17,6 +17,7 @@ op_fn op_on_deadline, op_on_look_timer, op_on_find_timer, op_on_settle_timer, op
 
 /* core_run.c */
 op_fn op_on_run_probed, op_on_began, op_on_ended, op_on_late_ended, op_on_run_exited;
+op_fn op_on_prepared, op_on_prepare_timer;
 op_fn op_on_run_timer, op_on_late_timer, op_on_dying_timer;
 
 /* core_clear.c */
@@ -52,6 +53,7 @@ bool op_is_once(const struct op *op);
 void op_tell_begun(const struct op *op); /* it begins to start or stop the process */
 void op_begin_part(struct op *op);       /* starts its command or sends its signal */
 void op_adopt(struct op *op);            /* takes over a command of a previous agent */
+void op_resume_preparing(struct op *op); /* its pre-start command */
 void op_await_death(struct op *op);
 void op_note_old(struct op *op);
 

@@ -68,6 +68,7 @@ static void add_numbers(const struct proc_view *v, struct buf *to)
         c->tries,        c->next_try_s,       c->has_given_up,
         c->has_finished, c->next_run_s,       last ? last->begun_s : 0,
         c->unhealthy_s,  c->exit_oom_perhaps, c->recent_restarts > 0,
+        c->changed_s,
     };
 
     buf_add(to, numbers, sizeof(numbers));

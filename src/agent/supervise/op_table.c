@@ -21,20 +21,20 @@ static void op_ignore(struct op *op, const struct op_input *in)
 static const struct op_cell table[PHASES][OP_EVENTS] = {
     [PHASE_JOURNAL] = {
         [OP_DURABLE]   = { op_on_accepted, TO(SYNC), "waits for its turn, or ends if it was refused or cancelled" },
-        [OP_TURN]      = { op_on_turn, TO(QUEUE) | TO(LOOK) | TO(FIND) | TO(RUN) | TO(SETTLE) | TO(DYING) | TO(SYNC),
+        [OP_TURN]      = { op_on_turn, TO(QUEUE) | TO(LOOK) | TO(FIND) | TO(PREPARE) | TO(RUN) | TO(SETTLE) | TO(DYING) | TO(SYNC),
                            "checks what it needs, then begins; what a previous agent began is resumed" },
         [OP_EXITED]    = OTHER_EXIT,
         [OP_CANCELLED] = { op_on_cancel, TO(SYNC), "ends, if nothing has begun" },
         [OP_TIMER]     = { op_on_deadline, TO(SYNC), "ends: its deadline has passed" },
     },
     [PHASE_QUEUE] = {
-        [OP_SLOT]      = { op_on_slot, TO(LOOK) | TO(CLEAR) | TO(RUN) | TO(DYING) | TO(SYNC), "probes, or goes on with the second half of a restart" },
+        [OP_SLOT]      = { op_on_slot, TO(LOOK) | TO(CLEAR) | TO(PREPARE) | TO(RUN) | TO(DYING) | TO(SYNC), "probes, or goes on with the second half of a restart" },
         [OP_EXITED]    = OTHER_EXIT,
         [OP_CANCELLED] = { op_on_cancel, TO(SYNC), "ends, if nothing has begun" },
         [OP_TIMER]     = { op_on_deadline, TO(SYNC), "ends: its deadline has passed" },
     },
     [PHASE_LOOK] = {
-        [OP_PROBED]    = { op_on_looked, TO(CLEAR) | TO(ASK) | TO(RUN) | TO(DYING) | TO(SYNC), "ends if there is nothing to do, else begins its command or sends its signal" },
+        [OP_PROBED]    = { op_on_looked, TO(CLEAR) | TO(ASK) | TO(PREPARE) | TO(RUN) | TO(DYING) | TO(SYNC), "ends if there is nothing to do, else begins its command or sends its signal" },
         [OP_EXITED]    = OTHER_EXIT,
         [OP_CANCELLED] = TOO_LATE,
         [OP_TIMER]     = { op_on_look_timer, TO(SYNC), "ends: no answer within its deadline" },
@@ -48,7 +48,14 @@ static const struct op_cell table[PHASES][OP_EVENTS] = {
     [PHASE_FIND] = {
         [OP_EXITED]    = OTHER_EXIT,
         [OP_CANCELLED] = TOO_LATE,
-        [OP_TIMER]     = { op_on_find_timer, TO(LOOK) | TO(RUN) | TO(SETTLE) | TO(DYING) | TO(SYNC), "looks again" },
+        [OP_TIMER]     = { op_on_find_timer, TO(LOOK) | TO(PREPARE) | TO(RUN) | TO(SETTLE) | TO(DYING) | TO(SYNC), "looks again" },
+    },
+    [PHASE_PREPARE] = {
+        [OP_BEGAN]     = { op_on_began, TO(SYNC), "records it, or ends if it could not be started" },
+        [OP_ENDED]     = { op_on_prepared, TO(RUN) | TO(SYNC), "begins the start command, or ends if it failed" },
+        [OP_EXITED]    = OTHER_EXIT,
+        [OP_CANCELLED] = TOO_LATE,
+        [OP_TIMER]     = { op_on_prepare_timer, TO(LATE), "kills it: it ran too long" },
     },
     [PHASE_RUN] = {
         [OP_PROBED]    = { op_on_run_probed, TO(SYNC), "ends if the command is the process" },

@@ -102,6 +102,14 @@ const char *proc_event_text(enum proc_event event)
     return event_rows[event].text;
 }
 
+static void tell_at_rest(const struct proc *k)
+{
+    const struct core *c = k->core;
+
+    if (c->effects->at_rest && k->exited.pid && k->has_spec && *k->spec.identity.pid_path)
+        c->effects->at_rest(c->arg, k->spec.identity.pid_path, k->exited.pid);
+}
+
 void proc_enter(struct proc *k, enum proc_actual to)
 {
     if (to == k->actual)
@@ -110,6 +118,8 @@ void proc_enter(struct proc *k, enum proc_actual to)
         core_unexpected(k->core, proc_state_name(k->actual), proc_state_name(to));
     timers_stop(&k->core->timers, &k->timer);
     k->actual = to;
+    if (to == ACTUAL_DOWN || to == ACTUAL_FINISHED || to == ACTUAL_GIVEN_UP)
+        tell_at_rest(k);
 }
 
 void proc_step(struct proc *k, enum proc_event event)

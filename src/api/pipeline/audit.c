@@ -36,7 +36,7 @@ static const char *const audit_told[] = {
     "note", "op_type", "operation", "operations", "permissions", "proc_infos", "proc_name", "proc_operate_req",
     "proc_owner", "process_group", "process_group_infos", "process_infos", "rate_per_second", "relay", "resource",
     "rights",
-    "setup_path", "signatures", "task_id", "ttl_s", "uses", "value_key",
+    "setup_path", "signal", "signatures", "task_id", "ttl_s", "uses", "value_key",
 };
 /* clang-format on */
 

@@ -53,6 +53,12 @@ static const struct {
 };
 /* clang-format on */
 
+/* BlueKing's calls have only BlueKing's operations. */
+static const struct operation *find_op(const struct call *c, int64_t op)
+{
+    return c->route->form == TASK_FORM_NATIVE ? operation_find(op) : operation_find_gse(op);
+}
+
 /* Without identity no process is found or started.  A missing command is reported by the agent, per
  * target. */
 static bool needs_identity(int64_t op)
@@ -99,7 +105,7 @@ int targets_check(const struct call *c, const char *at, const char *space_field,
     if (!app_may_space(&c->app->permissions, space))
         return err_set(err, CODE_DENIED, "%s%s: the app may not use namespace %s", at, space_field,
                        space);
-    if (operation_find(op) && !app_may_op(&c->app->permissions, op))
+    if (find_op(c, op) && !app_may_op(&c->app->permissions, op))
         return deny_op(c, at, op, err);
     if (!spec || !needs_identity(op) || !app_may_bring_spec(&c->app->permissions))
         return 0;
@@ -136,7 +142,7 @@ static void check_host(const struct targets *t, const struct fleet_host *h,
         refuse_target(target, CODE_OFFLINE, MSG("no such host, or it has not joined"));
     else
         target->agent = h->agent_id;
-    if (!operation_find(target->op))
+    if (!find_op(t->call, target->op))
         refuse_op(t, h, target);
 }
 

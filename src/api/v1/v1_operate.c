@@ -9,6 +9,7 @@
 #include "api/pipeline/spec_cache.h"
 #include "api/pipeline/targets.h"
 #include "model/code.h"
+#include "model/operation.h"
 #include "model/rules.h"
 #include "model/task.h"
 #include "model/translate.h"
@@ -67,6 +68,7 @@ static void add_target(struct operate_call *o, const struct fleet_host *h, const
         .op = o->ask->op,
         .meta = { .space = o->ask->space, .name = o->ask->name },
         .spec = &o->ask->spec,
+        .signal = o->ask->signal,
         .text = "",
     };
 
@@ -202,7 +204,6 @@ static int expand_spec(struct call *c, struct operation_short_ask *asked, struct
     struct operation_ask *ask = &asked->ask;
     const struct short_context context = { ask->space, ask->name, "", SHORT_PID_DIR };
     struct proc_meta meta; /* that of the request; labels come with a registration */
-
     struct err why;
 
     shape_defaults(&proc_spec_shape, &ask->spec);
@@ -212,6 +213,17 @@ static int expand_spec(struct call *c, struct operation_short_ask *asked, struct
     return err_set(err, why.code, "%s.%s", "spec", err_msg(&why));
 }
 
+static int check_signal(const struct operation_ask *ask, struct err *err)
+{
+    bool takes_it = operation_find(ask->op)->takes_signal; /* the shape has checked `op` */
+
+    if (takes_it && !*ask->signal)
+        return err_set(err, ERR_INVALID, "signal: required for this operation");
+    if (!takes_it && *ask->signal)
+        return err_set(err, ERR_INVALID, "signal: only for the operation \"signal\"");
+    return 0;
+}
+
 void v1_operate(struct call *c)
 {
     struct operation_short_ask *asked = c->ask;
@@ -219,7 +231,7 @@ void v1_operate(struct call *c)
     const struct proc_spec *spec = has_spec(&o) ? &o.ask->spec : NULL;
     struct err err;
 
-    if (expand_spec(c, asked, &err) ||
+    if (check_signal(o.ask, &err) || expand_spec(c, asked, &err) ||
         targets_check(c, "", "namespace", o.ask->op, o.ask->space, spec, &err)) {
         call_fail(c, &err);
         return;

@@ -30,6 +30,8 @@
     { { "process_infos: %zu targets in all, %d at most", "process_infos：共 %zu 个目标，至多 %d 个" } },
     { { "op_type: must be %s or %lld, is %lld", "op_type：必须是 %s 或 %lld，实际为 %lld" } },
     { { "%s, %lld", "%s、%lld" } },
+    { { "signal: required for this operation", "signal：此操作必填" } },
+    { { "signal: only for the operation \"signal\"", "signal：只用于操作 \"signal\"" } },
     { { "namespace: this app may not see processes of %s", "namespace：应用无权查看 %s 的进程" } },
     { { "%s: %s is no host that we know: an agent id, CLOUD:IP, or an address of cloud area 0", "%s：%s 不是已知的主机：应为 Agent ID、云区域:IP，或云区域 0 的地址" } },
     { { "bk_biz_id: must be 1 or more, is %lld", "bk_biz_id：必须大于等于 1，实际为 %lld" } },

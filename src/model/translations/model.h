@@ -15,6 +15,7 @@
     { { "must be as, core, cpu, data, fsize, memlock, nofile, nproc or stack", "必须是 as、core、cpu、data、fsize、memlock、nofile、nproc 或 stack" } },
     { { "must be an IPv4 address", "必须是 IPv4 地址" } },
     { { "must be sh, bat or ps1", "必须是 sh、bat 或 ps1" } },
+    { { "must be the name of a signal, such as HUP, USR1 or RTMIN+1, or a number from 1 to 64", "必须是信号名（如 HUP、USR1、RTMIN+1）或 1 到 64 的数字" } },
     { { "must not be blank", "不能为空白" } },
     { { "must be stop, reload, kill, version or health; what start and restart say is with what the process says", "必须是 stop、reload、kill、version 或 health；start 和 restart 的输出与进程自身的输出在一起" } },
     { { "the host must be an IP address or localhost", "主机必须是 IP 地址或 localhost" } },

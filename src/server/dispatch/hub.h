@@ -47,6 +47,7 @@ struct hub_item {
     struct proc_meta meta;
     const struct proc_spec *spec; /* items with the same pointer share one copy */
     int64_t look;                 /* enum command_look */
+    const char *signal;           /* of PROC_OP_SIGNAL; NULL: none */
     int64_t deadline_ms;          /* on the hub's clock */
     int64_t code;                 /* CODE_WAITING until it has ended */
     const char *text;

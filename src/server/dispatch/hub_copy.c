@@ -30,6 +30,7 @@ void hub_item_copy(struct hub_item *to, const struct hub_item *from, struct map 
     to->spec = spec;
     to->key = arena_strdup(a, from->key);
     to->text = arena_strdup(a, from->text ? from->text : "");
+    to->signal = from->signal ? arena_strdup(a, from->signal) : NULL;
     keep_names(to, a);
     to->meta.labels = (struct list){ 0 }; /* in the store; agents do not need them */
     if (from->code != CODE_WAITING) {

@@ -137,7 +137,8 @@ static void send_command(struct item *item)
                                  .deadline_ms = item->pub->deadline_ms,
                                  .meta = item->pub->meta,
                                  .spec = *item->pub->spec,
-                                 .look = item->pub->look };
+                                 .look = item->pub->look,
+                                 .signal = item->pub->signal };
     bool may_find_running = operation_was_done(m.op, CODE_RUNNING);
 
     m.stores_spec = item->task->is_idempotent && may_find_running;

@@ -43,6 +43,7 @@ static void fill_hub_item(const struct task_item_row *row, const struct task_sto
         .text = is_done ? row->message : "",
         .by_agent_id = stored->by_agent_id,
         .look = stored->look,
+        .signal = stored->signal,
         .was_sent = row->state == STORE_ITEM_CLAIMED,
     };
     task_view_read(row, a, &ret->view);

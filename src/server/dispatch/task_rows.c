@@ -8,6 +8,7 @@
 #include "base/mem/mem.h"
 #include "model/code.h"
 #include "model/operation.h"
+#include "model/signal.h"
 #include "wire/net/frame.h"
 
 enum {
@@ -24,6 +25,8 @@ static const struct field stored_fields[] = {
       .max = LABELS_MAX, .sub = &proc_label_shape },
     { "spec", .type = FIELD_OBJ, .offset = offsetof(struct task_stored_spec, spec), .sub = &proc_spec_shape },
     { "look", .type = FIELD_INT, .offset = offsetof(struct task_stored_spec, look), .max = LOOK_UNCHECKED,
+      .flags = FIELD_OMIT_EMPTY },
+    { "signal", .type = FIELD_STR, .offset = offsetof(struct task_stored_spec, signal), .max = SIGNAL_NAME_MAX_BYTES,
       .flags = FIELD_OMIT_EMPTY },
     { "by_agent_id", .type = FIELD_BOOL, .offset = offsetof(struct task_stored_spec, by_agent_id),
       .flags = FIELD_OMIT_EMPTY },
@@ -44,13 +47,16 @@ static int64_t ready_s(const struct proc_spec *spec)
 }
 
 /* One formula for all operations, so that it is never shorter than the time the agent takes: a
- * restart without a command of its own is a stop and a start. */
+ * restart without a command of its own is a stop and a start, and a pre-start command is one more.
+ */
 int64_t task_budget_ms(const struct proc_spec *spec, int64_t op)
 {
     struct proc_policy p = proc_policy_of(spec);
     const struct operation *o = operation_find(op);
     int64_t commands = o && o->replaces && !*operation_line(&o->command, &spec->control) ? 2 : 1;
 
+    if (o && o->outcome == MAKES_RUN && *spec->extra.pre_start)
+        commands++;
     return (commands * p.op_timeout_s + proc_check_end_s(spec) + p.stop_check_s +
             spec->extra.stop_wait_s + ready_s(spec)) *
                1000 +
@@ -158,6 +164,7 @@ struct spec_ref {
     const void *spec, *labels;
     size_t by_agent_id; /* not a bool: compared as bytes, so without padding */
     int64_t look;
+    const char *signal; /* compared as a pointer: that of one request */
 };
 
 /* Targets share a row if their specs and labels are the same pointers, or equal: batches name one
@@ -175,7 +182,7 @@ struct spec_book {
 static struct task_spec_row *find_text(struct spec_book *book, const struct task_target *target)
 {
     const struct task_stored_spec stored = { target->meta.labels, *target->spec,
-                                             target->by_agent_id, target->look };
+                                             target->by_agent_id, target->look, target->signal };
     struct task_spec_row *row;
 
     buf_truncate(&book->json, 0);
@@ -194,7 +201,7 @@ static struct task_spec_row *find_text(struct spec_book *book, const struct task
 static int64_t number_spec(struct spec_book *book, const struct task_target *target)
 {
     struct spec_ref ref = { target->spec, target->meta.labels.items, target->by_agent_id,
-                            target->look };
+                            target->look, target->signal };
     struct task_spec_row *row = map_find(&book->known, (const char *)&ref, sizeof(ref));
 
     if (row)
@@ -234,6 +241,7 @@ static void fill_item(const struct task_target *target, int64_t now_ms, struct h
         .text = target->code ? target->text : "",
         .by_agent_id = target->by_agent_id,
         .look = target->look,
+        .signal = target->signal,
     };
     name_view(ret->meta.space, ret->meta.name, &ret->view);
     ret->view.hosted = target->code && target->hosted;

@@ -22,12 +22,14 @@ void task_rows_end(struct task_item_row *row, const struct hub_item *item, int64
                    struct arena *a);
 
 /* A stored spec, shared by targets.  It also has the labels of the process, whether targets are
- * named by agent id, and how a query looks, because no other row of the task has them. */
+ * named by agent id, how a query looks, and the signal to send, because no other row of the task
+ * has them. */
 struct task_stored_spec {
     struct list labels; /* struct proc_label */
     struct proc_spec spec;
     bool by_agent_id;
     int64_t look; /* enum command_look */
+    const char *signal;
 };
 
 int task_rows_spec(const struct task_spec_row *row, struct arena *a, struct task_stored_spec *ret,

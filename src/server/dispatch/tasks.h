@@ -43,6 +43,7 @@ struct task_target {
     struct proc_meta meta;
     const struct proc_spec *spec; /* never NULL; equal pointers share a row in the store */
     int64_t look;                 /* of a query: enum command_look */
+    const char *signal;           /* of PROC_OP_SIGNAL; NULL: none */
     int64_t code;                 /* not 0: refused with this code (117, 823, 801 ...) */
     const char *text;             /* reason of the refusal */
     bool hosted;                  /* if refused: whether it is hosted, if the caller may know */

@@ -186,6 +186,17 @@ static void effects_signal(void *arg, struct core_ident ident, int number, bool 
         process_die_later(h, p, 1 + (int64_t)sim_below(h->sim, 1000), CORE_SIGNALED + SIGTERM);
 }
 
+static int effects_deliver(void *arg, struct core_ident ident, int number, struct err *err)
+{
+    struct host *h = arg;
+    struct process *p = process_find(h, ident.pid);
+
+    if (!p || p->ticks != ident.start_ticks)
+        return err_set(err, ERR_NOT_FOUND, "the process has ended");
+    effects_signal(arg, ident, number, false);
+    return 0;
+}
+
 static void effects_unexpected(void *arg, const char *state, const char *event)
 {
     const struct host *h = arg;
@@ -203,6 +214,7 @@ static const struct core_effects effects = {
     .probe = effects_probe,
     .watch = effects_watch,
     .signal = effects_signal,
+    .deliver = effects_deliver,
     .sample = sim_hand_sample,
     .has_family = family_has,
     .family = family_ask,

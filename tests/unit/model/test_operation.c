@@ -55,6 +55,13 @@ static void names_and_numbers_are_one_to_one(void **state)
     assert_null(operation_find(5)); /* BlueKing has no public operation of these */
     assert_null(operation_find(6));
     assert_null(operation_find(INT64_MIN));
+    assert_non_null(operation_find(PROC_OP_SIGNAL)); /* not BlueKing's */
+    assert_null(operation_find_gse(PROC_OP_SIGNAL));
+    assert_null(operation_find_gse(5));
+    assert_null(operation_find_gse(-1));
+    for (int64_t number = 0; number < 10; number++)
+        assert_ptr_equal(operation_find_gse(number), operation_find(number));
+    assert_null(strstr(OPERATIONS_DOC, "signal"));
     assert_null(operation_find_name(""));
     assert_null(operation_name(-1));
 }
@@ -103,8 +110,9 @@ static void check_means(const struct operation *o)
 {
     bool acts = o->kind == ACTS_ON_PROCESS;
 
-    assert_int_equal(o->command.name != NULL, acts);
-    assert_int_equal(o->required.name || o->signal, acts || o->hosting == HOSTING_BEGINS);
+    assert_int_equal(o->command.name || o->takes_signal, acts);
+    assert_int_equal(o->required.name || o->signal || o->takes_signal,
+                     acts || o->hosting == HOSTING_BEGINS);
     assert_true(!acts || o->needs != NEEDS_NOTHING);
     assert_false(o->or_required.name && !o->required.name);
     assert_true(o->outcome == LEAVES_AS_IS || acts);
@@ -183,7 +191,7 @@ static void check_reference(const struct operation *o)
     char number[24];
 
     snprintf(number, sizeof(number), "%d ", (int)o->number);
-    assert_non_null(strstr(list, number));
+    assert_int_equal(strstr(list, number) != NULL, operation_find_gse(o->number) != NULL);
     assert_int_equal(is_named(needed, o), o->needs == NEEDS_PID_PATH);
 }
 

@@ -176,6 +176,10 @@ static void numbers_may_have_units(void **state)
     assert_int_equal(s.extra.caps.mem_bytes, INT64_C(2) << 30);
     assert_int_equal(s.extra.ready.timeout_s, 300);
     assert_true(s.resource.cpu_percent == 50 && s.resource.mem_percent == 25);
+    assert_int_equal(s.extra.limit_memory, 0);
+    s = expanded("name: x\ncommand: /bin/x\nlimits: { memory: 512M }\n", &a, &meta);
+    assert_int_equal(s.extra.limit_memory, 512 << 20);
+    assert_int_equal(s.has_resource, PRESENCE_ABSENT);
     arena_free(&a);
 }
 

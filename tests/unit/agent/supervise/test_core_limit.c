@@ -87,6 +87,51 @@ static void one_that_uses_too_much_is_stopped_and_pulled_up(void **state)
                         "cpu 97.5, 97.5, 97.5 % of the machine, its limit is 50 %");
 }
 
+static struct rig_proc *start_with_bytes(int64_t bytes)
+{
+    struct message_command m = rig_command(PROC_OP_START, "p");
+
+    m.spec.extra.limit_memory = bytes;
+    return start(&m);
+}
+
+static void memory_in_bytes_counts_as_well(void **state)
+{
+    struct rig_proc *p = start_with_bytes(64 << 20);
+
+    (void)state;
+    p->rss_bytes = 64 << 20; /* not above it */
+    rig_pass(10 * INTERVAL_MS);
+    assert_int_equal(rig_count_events(EXCEED), 0);
+    p->rss_bytes = (64 << 20) + (1 << 19);
+    rig_pass(2 * INTERVAL_MS - 1000);
+    p->rss_bytes = 64 << 20; /* not three in a row */
+    rig_pass(2 * INTERVAL_MS);
+    assert_int_equal(rig_count_events(EXCEED), 0);
+    p->rss_bytes = (64 << 20) + (1 << 19);
+    rig_pass(4 * INTERVAL_MS);
+    assert_int_equal(rig_count_events(EXCEED), 1);
+    assert_non_null(strstr(find_record(EXCEED),
+                           "p is stopped: memory 64.5, 64.5, 64.5 MiB, its limit is 64 MiB"));
+    p->rss_bytes = 0;
+    rig_pass(CHECK_MS);
+    assert_int_equal(p->runs, 2);
+    assert_true(p->pid > 0);
+    assert_non_null(strstr(p->view.cause.limit_text, "its limit is 64 MiB"));
+}
+
+static void one_that_is_not_hosted_may_use_more_bytes(void **state)
+{
+    struct rig_proc *p = start_with_bytes(64 << 20);
+
+    (void)state;
+    rig_operate(PROC_OP_UNHOST, "p");
+    p->rss_bytes = 128 << 20;
+    rig_pass(20 * INTERVAL_MS);
+    assert_int_equal(rig_count_events(EXCEED), 0);
+    assert_int_equal(p->runs, 1);
+}
+
 static void memory_counts_as_well(void **state)
 {
     struct rig_proc *p = start_limited("p", 0, 25);
@@ -501,6 +546,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RIG_TEST(one_that_uses_too_much_is_stopped_and_pulled_up),
         RIG_TEST(memory_counts_as_well),
+        RIG_TEST(memory_in_bytes_counts_as_well),
+        RIG_TEST(one_that_is_not_hosted_may_use_more_bytes),
         RIG_TEST(spikes_are_no_reason),
         RIG_TEST(starting_may_cost),
         RIG_TEST(a_longer_check_is_a_longer_grace),

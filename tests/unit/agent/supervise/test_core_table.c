@@ -134,6 +134,11 @@ static const struct row rows[] = {
     { PROC_OP_KILL,    EMPTY, true,  false, WORKS,   CODE_OK,          "success",                       false, S, false },
     { PROC_OP_KILL,    EMPTY, true,  true,  IDLE,    CODE_OK,          "success",                       false, S, false },
 
+    { PROC_OP_SIGNAL,  CMD,   true,  false, WORKS,   CODE_OK,          "success",                       false, U, true },
+    { PROC_OP_SIGNAL,  CMD,   true,  true,  WORKS,   CODE_OK,          "success",                       true,  R, true },
+    { PROC_OP_SIGNAL,  CMD,   false, false, WORKS,   CODE_NOT_RUNNING, RUNS_NOT,                        false, U, false },
+    { PROC_OP_SIGNAL,  CMD,   false, true,  WORKS,   CODE_NOT_RUNNING, RUNS_NOT,                        true,  R, false },
+
     { 5,               CMD,   true,  true,  WORKS,   CODE_UNKNOWN_OP,  "op_type 5: no such operation",  true,  R, true },
     { 6,               CMD,   false, false, WORKS,   CODE_UNKNOWN_OP,  "op_type 6: no such operation",  false, U, false },
 };

@@ -19,6 +19,7 @@ static const char *const can_happen[PHASES] = {
     [PHASE_ASK]     =            "......x...acT",
     [PHASE_FIND]    =            "......x....cT",
     [PHASE_RUN]     =            "...pbexrR..cT",
+    [PHASE_PREPARE] =            "....bex....cT",
     [PHASE_LATE]    =            "...pbexrR..cT",
     [PHASE_SETTLE]  =            "...p..xrR..cT",
     [PHASE_CHECK]   =            "...p..xrR..cT",
@@ -200,6 +201,15 @@ static void start_and_cancel(void)
     core_on_message(rig.core, MESSAGE_CANCEL, &m, rig.now_ms);
 }
 
+static void start_prepared(void)
+{
+    struct message_command m = command(PROC_OP_START);
+
+    rig_proc("p")->pre_hangs = true;
+    m.spec.extra.pre_start = "prepare";
+    tell(&m);
+}
+
 static void start_itself(void)
 {
     rig_proc("p")->is_foreground = true;
@@ -294,12 +304,12 @@ static void restart_by_command(void)
 }
 
 /* Its process is down, and the slots are taken: one by a restart, which goes first as well. */
-static void restart_without_slot(void)
+static void lose_slot_in(void (*restart)(void))
 {
     rig_operate(PROC_OP_START, "q");
     rig_pass(10000);
     core_set_at_once(rig.core, 1);
-    restart_by_signal();
+    restart();
     while (walked()->phase != PHASE_DYING)
         drive_once();
     rig_proc("q")->hangs = true;
@@ -307,6 +317,26 @@ static void restart_without_slot(void)
     while (!rig_proc("q")->run)
         drive_once();
     rig_die(rig_proc("p"), 0);
+}
+
+static void restart_without_slot(void)
+{
+    lose_slot_in(restart_by_signal);
+}
+
+static void restart_prepared(void)
+{
+    struct message_command m = command(PROC_OP_RESTART);
+
+    bring_up("p");
+    rig_proc("p")->ignores_term = true;
+    m.spec.extra.pre_start = "prepare";
+    tell(&m);
+}
+
+static void restart_prepared_without_slot(void)
+{
+    lose_slot_in(restart_prepared);
 }
 
 /* The process is down, and the command that stops it still runs. */
@@ -415,6 +445,19 @@ static void resume_unrecorded_start(void)
     resume_unrecorded(start_it, true);
 }
 
+static void resume_prepared(void)
+{
+    start_prepared();
+    drive_to_run();
+    drive_once();
+    rig_crash(true);
+}
+
+static void resume_unrecorded_prepared(void)
+{
+    resume_unrecorded(start_prepared, true);
+}
+
 static void resume_start_not_begun(void)
 {
     resume_unrecorded(start_it, false);
@@ -495,6 +538,10 @@ static const struct way {
     { "resumed", PHASE_FIND, resume_unrecorded_start, NULL, 0 },
     { "resumed, not begun", PHASE_FIND, resume_start_not_begun, NULL, 0 },
     { "resumed reload", PHASE_FIND, resume_reload, NULL, 0 },
+    { "about to prepare", PHASE_PREPARE, start_prepared, NULL, 0 },
+    { "prepares", PHASE_PREPARE, start_prepared, has_begun, 0 },
+    { "resumed while it prepares", PHASE_PREPARE, resume_prepared, NULL, 0 },
+    { "resumed while it prepared", PHASE_FIND, resume_unrecorded_prepared, NULL, 0 },
     { "about to begin", PHASE_RUN, start_it, NULL, READY_EVENTS },
     { "begun", PHASE_RUN, start_what_hangs, has_begun, READY_EVENTS },
     { "until ready", PHASE_RUN, start_what_hangs_until_ready, has_begun, 0 },
@@ -503,6 +550,11 @@ static const struct way {
     { "restart, and it is down", PHASE_RUN, restart_by_slow_command, NULL, READY_EVENTS },
     { "the process itself", PHASE_RUN, start_itself, asks_for_itself, READY_EVENTS },
     { "start", PHASE_LATE, start_what_hangs, NULL, 0 },
+    { "prepares", PHASE_LATE, start_prepared, NULL, 0 },
+    { "resumed while it prepares", PHASE_JOURNAL, resume_prepared, NULL, ~E(DURABLE) },
+    { "about to prepare", PHASE_LOOK, start_prepared, NULL, 0 },
+    { "about to prepare the second half", PHASE_QUEUE, restart_prepared_without_slot, NULL,
+      E(TIMER) },
     { "until ready", PHASE_LATE, start_what_hangs_until_ready, NULL, 0 },
     { "start", PHASE_SETTLE, start_it, NULL, READY_EVENTS },
     { "until ready", PHASE_SETTLE, start_until_ready, NULL, 0 },

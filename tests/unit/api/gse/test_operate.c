@@ -99,6 +99,7 @@ static const struct ask_case asks[] = {
     { ONE, "{" META ",\"op_type\":2,\"agent_id_list\":[\"a\\tb\",\"a1\"]}", HEAD DONE("a\tb", "2", "-", "-") "117 no such host, or it has not joined\n"
       DONE("a1", "2", "a1", "-") "0\n" },
     { ONE, "{" META ",\"op_type\":5,\"hosts\":[" HOST_1 "]}", HEAD DONE("0:10.0.0.1", "5", "a1", "-") "832 op_type 5: no such operation\n" },
+    { ONE, "{" META ",\"op_type\":32,\"hosts\":[" HOST_1 "]}", HEAD DONE("0:10.0.0.1", "32", "a1", "-") "832 op_type 32: no such operation\n" },
     { ONE, "{\"meta\":{\"namespace\":\"gse\",\"name\":\"hosted\"},\"op_type\":5,\"hosts\":[" HOST_1 "]}",
       HEAD "0:10.0.0.1:gse:hosted op 5 on a1 of gse/hosted labels 1 user ann code 832 op_type 5: no such operation, hosted\n" },
     { ONE, "{" META ",\"op_type\":-1,\"agent_id_list\":[\"x\"]}", HEAD DONE("x", "-1", "-", "-") "117 no such host, or it has not joined\n" },

@@ -162,6 +162,8 @@ static const struct job_case wrong[] = {
     { MANAGE, BODY(BIZ_1, "3", PATHS, HOST_1), WRONG "op_type: must be an integer from 1 to 2" },
     { JOB "operate_process", BODY(BIZ_1, "5", PATHS, HOST_1), WRONG ONE_OF_OPS "5\"" },
     { JOB "operate_proc", BODY(BIZ_1, "6", PATHS, HOST_1), WRONG ONE_OF_OPS "6\"" },
+    { JOB "operate_process", BODY(BIZ_1, "32", PATHS, HOST_1), WRONG ONE_OF_OPS "32\"" },
+    { JOB "operate_proc", BODY(BIZ_1, "32", PATHS, HOST_1), WRONG ONE_OF_OPS "32\"" },
     /* the scope */
     { MANAGE, BODY("\"x\":1", "1", PATHS, HOST_1), WRONG "bk_scope_type: required with bk_scope_id, or else bk_biz_id\"" },
     { MANAGE, BODY("\"bk_biz_id\":0", "1", PATHS, HOST_1), WRONG "bk_scope_type: required" },

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* agent_piddir.c - see agent_piddir.h. */
+#include "agent/shell/agent_piddir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/identify/pidfile.h"
+#include "agent/identify/procfs.h"
+#include "agent/shell/agent_base.h"
+#include "agent/shell/workers.h"
+#include "base/io/log.h"
+#include "base/mem/mem.h"
+#include "base/os/sys.h"
+
+char *piddir_path(const char *setting, const char *data_dir)
+{
+    if (setting && *setting)
+        return xstrdup(setting);
+    return geteuid() == 0 ? xstrdup("/run/holdfast") : xprintf("%s/pids", data_dir);
+}
+
+/* Its mode does not depend on the agent's umask. */
+void piddir_make(const struct agent_base *a)
+{
+    mode_t old = umask(022);
+    int result = sys_mkdir(a->pid_dir, 0755);
+    struct err err;
+
+    if (result && errno != EEXIST) {
+        err_sys(&err, "pid_dir %s", a->pid_dir);
+        LOG(a->log, LOG_WARN, "pid files are not kept", log_err(&err));
+    }
+    umask(old);
+}
+
+bool piddir_has(const char *dir, const char *path)
+{
+    size_t n = strlen(dir);
+    const char *name;
+
+    while (n > 1 && dir[n - 1] == '/')
+        n--;
+    if (strncmp(path, dir, n) != 0 || path[n] != '/')
+        return false;
+    name = path + n + 1;
+    return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+/* Nobody but the agent's user can put a link or a pipe there. */
+static int read_pid(const char *path, int64_t *ret)
+{
+    char text[64];
+    struct err ignored;
+    int fd = sys_open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0);
+    ssize_t n = fd < 0 ? -1 : sys_read(fd, text, sizeof(text));
+
+    sys_close(fd);
+    return n < 0 ? -1 : pidfile_parse(text, (size_t)n, ret, &ignored);
+}
+
+void piddir_drop(const char *dir, const char *path, int64_t pid)
+{
+    struct procfs_stat st;
+    struct err err;
+    int64_t named;
+
+    if (!piddir_has(dir, path) || read_pid(path, &named))
+        return;
+    if (named == pid || (procfs_stat((pid_t)named, &st, &err) && err.code == ERR_NOT_FOUND))
+        (void)sys_unlinkat(AT_FDCWD, path); /* what stays is replaced by the next start */
+}
+
+struct drop_job {
+    struct worker_job job;
+    char *dir, *path;
+    int64_t pid;
+};
+
+static void drop_work(struct worker_job *job, struct spawner *s)
+{
+    struct drop_job *d = job->arg;
+
+    (void)s;
+    piddir_drop(d->dir, d->path, d->pid);
+}
+
+static void drop_done(struct worker_job *job)
+{
+    struct drop_job *d = job->arg;
+
+    free(d->dir);
+    free(d->path);
+    free(d);
+}
+
+void piddir_drop_later(struct agent_base *a, const char *path, int64_t pid)
+{
+    struct drop_job *d;
+
+    if (!piddir_has(a->pid_dir, path) || a->is_closing)
+        return;
+    d = xalloc(sizeof(*d));
+    d->job = (struct worker_job){ .work = drop_work, .done = drop_done, .arg = d };
+    d->dir = xstrdup(a->pid_dir);
+    d->path = xstrdup(path);
+    d->pid = pid;
+    workers_put(a->workers, "pid_dir", &d->job);
+}

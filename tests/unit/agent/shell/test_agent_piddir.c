@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* The folder of pid files that the agent keeps: what lies in it, and what is removed from it. */
+#include "agent/shell/agent_piddir.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+/* cmocka.h needs those before it. */
+#include <cmocka.h>
+
+#include "base/mem/mem.h"
+
+static void only_files_directly_in_it_count(void **state)
+{
+    static const struct {
+        const char *dir, *path;
+        bool has;
+    } cases[] = {
+        { "/run/h", "/run/h/a.pid", true },
+        { "/run/h/", "/run/h/a.pid", true },
+        { "/run/h", "/run/h/..a", true },
+        { "/run/h", "/run/h/", false },
+        { "/run/h", "/run/h", false },
+        { "/run/h", "/run/h/a/b", false },
+        { "/run/h", "/run/h/..", false },
+        { "/run/h", "/run/h/.", false },
+        { "/run/h", "/run/hh/a.pid", false },
+        { "/run/h", "/run/a.pid", false },
+        { "/run/h", "", false },
+        { "/run/h", "/run/h//a", false },
+        { "/run/h", "/var/../run/h/a", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        if (piddir_has(cases[i].dir, cases[i].path) != cases[i].has)
+            fail_msg("%s in %s", cases[i].path, cases[i].dir);
+    }
+}
+
+static void write_pid(const char *path, long pid)
+{
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    fprintf(f, "%ld\n", pid);
+    fclose(f);
+}
+
+static pid_t ended_pid(void)
+{
+    pid_t pid = fork();
+
+    if (!pid)
+        _exit(0);
+    assert_true(pid > 0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    return pid;
+}
+
+static void a_file_goes_with_its_process_alone(void **state)
+{
+    char dir[] = "/tmp/piddir-XXXXXX", path[64], other[64];
+    pid_t gone = ended_pid();
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof(path), "%s/a.pid", dir);
+    snprintf(other, sizeof(other), "%s/none/a.pid", dir);
+    piddir_drop(dir, path, 5); /* there is none */
+    write_pid(path, getpid());
+    piddir_drop(dir, path, gone);       /* it lives */
+    piddir_drop(other, path, getpid()); /* not in this folder */
+    assert_int_equal(access(path, F_OK), 0);
+    piddir_drop(dir, path, getpid()); /* it is known to have ended */
+    assert_int_equal(access(path, F_OK), -1);
+    write_pid(path, gone);
+    piddir_drop(dir, path, 0);
+    assert_int_equal(access(path, F_OK), -1);
+    write_pid(path, 0); /* no pid */
+    piddir_drop(dir, path, 0);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink("/proc/self/stat", path), 0); /* is not followed */
+    piddir_drop(dir, path, getpid());
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(dir), 0);
+}
+
+static void its_default_is_of_the_user(void **state)
+{
+    char *path = piddir_path("", "/var/lib/x"), *set = piddir_path("/run/pids", "/var/lib/x");
+
+    (void)state;
+    assert_string_equal(path, geteuid() ? "/var/lib/x/pids" : "/run/holdfast");
+    assert_string_equal(set, "/run/pids");
+    free(path);
+    free(set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_files_directly_in_it_count),
+        cmocka_unit_test(a_file_goes_with_its_process_alone),
+        cmocka_unit_test(its_default_is_of_the_user),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
