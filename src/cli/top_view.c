@@ -39,7 +39,9 @@ static int64_t since_of(const struct proc_view *v)
 
 static int64_t health_of(const struct proc_view *v)
 {
-    return v->cause.unhealthy_s > 0 ? 2 : *v->health ? 1 : 0;
+    if (v->cause.unhealthy_s > 0)
+        return 2;
+    return v->checks.n ? proc_view_is_healthy(v) : *v->health != 0;
 }
 
 /* Greater comes first; the longest uptime is the earliest start. */

@@ -22,6 +22,7 @@ static const struct column process_columns[] = {
     { TEXT_CPU, true, .goes = 4 },
     { TEXT_MEM, true, .goes = 5 },
     { TEXT_UPTIME, true },
+    { TEXT_HEALTH, false, .goes = 7, .hides = true },
     { TEXT_WHY, false },
 };
 
@@ -37,7 +38,7 @@ static const struct column local_columns[] = {
     { TEXT_CPU, true, .goes = 5 },
     { TEXT_MEM, true, .goes = 6 },
     { TEXT_UPTIME, true },
-    { TEXT_HEALTH, false, .goes = 4, .hides = true },
+    { TEXT_HEALTH, false, .goes = 7, .hides = true },
     { TEXT_WHY, false },
 };
 
