@@ -47,9 +47,12 @@ def examples():
 def test_the_page_names_every_field_it_explains_by_its_own_name():
     """A field that was renamed must not live on here."""
     known = (PAGE.parent / "reference/objects.md").read_text(encoding="utf-8")
-    words = set(re.findall(r"`(?:holdfast|resource|control|identity)\.(\w+)", PAGE.read_text(encoding="utf-8")))
+    page = PAGE.read_text(encoding="utf-8")
+    words = set(re.findall(r"`(?:holdfast|resource|control|identity)\.(\w+)", page))
     words.discard("sock")  # of control.sock
-    assert len(words) >= 20
+    for row in re.findall(r"^\|[^|\n]+\|([^|\n]+)\|$", page.split("## From the GSE agent")[0], re.M):
+        words |= set(re.findall(r"`(?!process_)([a-z]+_[a-z_]+)(?:: [^`]*)?`", row))
+    assert len(words) >= 30, words
     assert [w for w in words if f"`{w}`" not in known] == []
 
 
@@ -82,6 +85,8 @@ def test_every_example_runs(agent, holdfast, tmp_path):
         (tmp_path / name / "env").write_text("X=1\n", encoding="ascii")
         (tmp_path / name / f"{name}.conf").touch()
         text = text.replace("/srv/", f"{tmp_path}/").replace("user: app", f"user: {getpass.getuser()}")
+        if "pid_file:" not in text and "identity:" not in text:  # else it is in /run/holdfast, of every agent here
+            text += f"pid_file: {tmp_path}/{name}/{name}.pid\n"
         (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
         cli("start", "demo/" + name, "--spec", tmp_path / f"{name}.yaml", "--no-wait")
     resident = set(specs) - {"backup"}
