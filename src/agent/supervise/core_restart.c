@@ -190,9 +190,15 @@ static int64_t interval_ms(const struct proc *k)
     return wait_s * 1000;
 }
 
+/* A try whose probe failed began, too, though its command did not. */
+static int64_t try_began_ms(const struct proc *k)
+{
+    return k->attempt_ms > k->tried_ms ? k->attempt_ms : k->tried_ms;
+}
+
 static int64_t next_try_ms(const struct proc *k)
 {
-    int64_t after_begin_ms = k->tried_ms + (is_fast(k) ? APART_MS : interval_ms(k));
+    int64_t after_begin_ms = try_began_ms(k) + (is_fast(k) ? APART_MS : interval_ms(k));
     int64_t after_end_ms = is_fast(k) ? 0 : k->failed_ms + APART_MS;
 
     if (!k->failed_ms)
