@@ -679,6 +679,15 @@ bool core_find_whose(const struct core *c, struct core_ident ident, struct core_
     return k != NULL;
 }
 
+bool core_find_run(const struct core *c, uint64_t id, struct core_whose *ret)
+{
+    const struct op *op = map_find(&c->by_id, (const char *)&id, sizeof(id));
+
+    if (op)
+        *ret = (struct core_whose){ op->proc->meta.space, op->proc->meta.name, op->out_from };
+    return op != NULL;
+}
+
 void core_each_running(const struct core *c, core_running_fn *fn, void *arg)
 {
     struct map_entry *e;
