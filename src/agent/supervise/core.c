@@ -298,6 +298,15 @@ void core_on_probe(struct core *c, uint64_t id, const struct core_probe *probe, 
         op_step(op, OP_PROBED, &(struct op_input){ .probe = probe });
 }
 
+/* What this agent has watched is known: no search has to say what else may run. */
+static void end_doubt(struct proc *k)
+{
+    if (k->has_ended_unseen)
+        return;
+    k->doubt_ms = 0;
+    k->is_unseen = false;
+}
+
 void core_on_exit(struct core *c, struct core_ident ident, int status, int64_t now_ms)
 {
     struct proc *k;
@@ -310,6 +319,7 @@ void core_on_exit(struct core *c, struct core_ident ident, int status, int64_t n
             op_before_exit(op, ident);
         cause_on_exit(k, ident, status);
         restart_note_exit(k);
+        end_doubt(k);
         core_set_ident(k, (struct core_ident){ 0 });
         restart_on_exit(k);
         if (!TAILQ_EMPTY(&k->ops))

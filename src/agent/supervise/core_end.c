@@ -453,6 +453,8 @@ void op_succeed(struct op *op, struct core_ident ident)
     case MAKES_STOP: end_stopped(op); return;
     case MAKES_RUN: end_started(op, ident); return;
     case LEAVES_AS_IS:
+        if (ident.pid && !op->proc->ident.pid)
+            op_note_found(op->proc, ident); /* a reload may replace the process */
         cause_on_success(op->proc);
         if (core_is_known(op->proc))
             journal_note_process(op->proc);

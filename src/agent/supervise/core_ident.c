@@ -74,6 +74,8 @@ void core_restore_ident(struct proc *k, struct core_ident ident, int64_t begun_m
         k->last_ms = k->has_ended_unseen ? 0 : c->now_ms;
         k->lived_ms = c->now_ms - k->begun_ms;
     }
+    k->is_after_run = !ident.pid;
+    k->may_finish = false;
     k->ident = ident;
     k->cause.since_s = c->wall_ms / 1000;
     if (ident.pid) {

@@ -98,6 +98,8 @@ struct proc {
     struct order *order;          /* core_order.h: it waits, or others wait for it */
     bool is_booting, is_in_level; /* core_order.h: part of the boot; its level has begun */
     bool has_ended_unseen;        /* its last run ended while no agent ran */
+    bool is_after_run;            /* its main process has ended, and no start has begun since */
+    bool may_finish; /* it has ended as its spec allows, while its start command lives */
     bool has_exit_news;           /* its last exit was not asked for, and is not reported yet */
     bool is_denied;               /* the host's policy forbids restarting it */
     struct limit *limit;          /* core_limit.h; these three are NULL if unused */
