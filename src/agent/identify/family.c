@@ -63,6 +63,7 @@ struct look {
     size_t n, cap;
     size_t n_group; /* candidates in the cgroup */
     bool is_over;   /* more than MEMBERS_MAX */
+    bool is_thorough;
     int64_t parent; /* of procfs_each_child() */
     const int64_t *sessions;
     size_t n_sessions;
@@ -395,12 +396,17 @@ static void list_ident(struct look *l, const struct ident *id)
         list_pid(l, id->pid);
 }
 
-/* After a crash the cgroup alone has the members: the host is not searched. */
+/* After a crash the cgroup has the members: the host is searched for those that have left it only
+ * when the others get a signal, or when there are none. */
 static int look_round(struct look *l, struct err *err)
 {
-    bool is_searched = !l->w->cgroup || !l->w->has_crashed;
+    bool is_searched = l->is_thorough || !l->w->cgroup || !l->w->has_crashed;
 
-    if (list_group(l, 0, err) || (is_searched && list_sessions(l, err)))
+    if (l->w->scope == SCOPE_PROCESS) {
+        list_ident(l, &l->w->start);
+        return 0;
+    }
+    if (list_group(l, 0, err) || ((is_searched || !l->n_group) && list_sessions(l, err)))
         return -1;
     list_ident(l, &l->w->main);
     list_ident(l, &l->w->start);
@@ -451,9 +457,10 @@ static void look_done(struct look *l)
     free(l->list);
 }
 
-static int look_begin(struct look *l, const struct family_want *w, struct err *err)
+static int look_begin(struct look *l, const struct family_want *w, bool is_thorough,
+                      struct err *err)
 {
-    *l = (struct look){ .w = w };
+    *l = (struct look){ .w = w, .is_thorough = is_thorough };
     read_siblings(l);
     if (!look_round(l, err))
         return 0;
@@ -646,7 +653,7 @@ static int kill_in_rounds(struct look *l, struct victims *v, struct err *err)
         if (!v->n_new)
             return 0;
         look_done(l);
-        if (look_begin(l, w, err)) {
+        if (look_begin(l, w, true, err)) {
             *l = (struct look){ .w = w };
             return -1;
         }
@@ -706,11 +713,7 @@ int family_find(const struct family_want *w, int number, struct arena *a, struct
     struct family found;
     int result = 0;
 
-    if (w->scope == SCOPE_PROCESS) {
-        *ret = (struct family){ .names = "", .others = "", .kin = "" };
-        return 0;
-    }
-    if (look_begin(&l, w, err))
+    if (look_begin(&l, w, number != 0, err))
         return -1;
     describe(&l, a, &found);
     if (found.n && number == SIGKILL)

@@ -125,14 +125,17 @@ static void send_kill(struct op *op)
     end_members(op, CLEAR_KILLED, SIGKILL, KILL_MS);
 }
 
-/* The start command still runs, and may start another one, or become it. */
 static bool has_living_start(const struct op *op)
 {
-    const struct proc *k = op->proc;
-    const struct core *c = op->core;
+    return core_has_living_start(op->proc);
+}
 
-    return k->last_start.pid > 0 && !core_is_same(k->last_start, k->last) && c->effects->is_alive &&
-           c->effects->is_alive(c->arg, k->last_start);
+/* With scope `process` the family is not looked at; but a loop around the process must not go on
+ * beside a second one. */
+static bool has_lone_start(const struct op *op)
+{
+    return core_is_alone(op->core, op->proc->has_spec ? &op->proc->spec : &op->command.spec) &&
+           has_living_start(op);
 }
 
 bool op_clear(struct op *op, enum op_clear_then then)
@@ -149,7 +152,7 @@ bool op_clear(struct op *op, enum op_clear_then then)
     if (then == CLEAR_THEN_SAY_DOWN && has_own_command(op) && !has_living_start(op))
         return false;
     op_fill_family(op, 0, &f);
-    if (!f.wants_orphans && !effects->has_family(op->core->arg, &f)) {
+    if (!f.wants_orphans && !effects->has_family(op->core->arg, &f) && !has_lone_start(op)) {
         k->last = k->last_start = (struct core_ident){ 0 };
         return false;
     }

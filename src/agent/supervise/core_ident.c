@@ -107,3 +107,11 @@ struct proc *core_proc_of_ident(const struct core *c, struct core_ident ident)
         k = k->same_pid;
     return k;
 }
+
+bool core_has_living_start(const struct proc *k)
+{
+    const struct core *c = k->core;
+
+    return k->last_start.pid > 0 && !core_is_same(k->last_start, k->last) && c->effects->is_alive &&
+           c->effects->is_alive(c->arg, k->last_start);
+}

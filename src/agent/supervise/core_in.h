@@ -155,6 +155,10 @@ void core_set_ident(struct proc *k, struct core_ident ident); /* and watches it;
 bool core_take(struct core *c, const struct message_command *m, int64_t deadline_ms);
 void core_forget(struct proc *k); /* frees k, which must be unregistered and without operations */
 
+/* Whether the start command of the run that has ended still runs: it may start another main
+ * process, or become it. */
+bool core_has_living_start(const struct proc *k);
+
 bool core_has_main(const struct core *c, struct core_ident ident); /* it is one's main process */
 bool core_is_alone(const struct core *c, const struct proc_spec *spec); /* scope `process` */
 
