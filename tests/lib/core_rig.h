@@ -32,7 +32,7 @@ enum { RIG_CORES = 4, RIG_MEM_BYTES = 1 << 30 };
 
 /* A process, and what its commands will do. */
 struct rig_proc {
-    char name[32];
+    char name[32], pid_path[48];
     int64_t pid;           /* 0: it does not run */
     int status;            /* of its commands */
     const char *output;    /* and what they say */
@@ -96,6 +96,7 @@ struct rig {
     uint64_t mark;
     int64_t next_pid, next_item;
     const char *forbids;   /* a command, or a user; NULL: all is allowed */
+    bool has_one_pid_file; /* all that are named from now on are one process */
     bool stores_nothing;   /* the server: it acknowledges no result and no event */
     bool is_policy_slow;   /* only a look can tell */
     bool is_policy_silent; /* not even that */
@@ -158,6 +159,8 @@ static inline struct rig_proc *rig_proc(const char *name)
     }
     assert_true(rig.n_procs < RIG_PROCS);
     snprintf(rig.procs[rig.n_procs].name, sizeof(rig.procs[0].name), "%s", name);
+    snprintf(rig.procs[rig.n_procs].pid_path, sizeof(rig.procs[0].pid_path), "/srv/%.32s.pid",
+             rig.has_one_pid_file ? "one" : name);
     rig.procs[rig.n_procs].output = "";
     return &rig.procs[rig.n_procs++];
 }
@@ -790,7 +793,8 @@ static inline struct message_command rig_command(int64_t op, const char *name)
 
     shape_defaults(&proc_spec_shape, &m.spec);
     m.spec.has_identity = m.spec.has_control = PRESENCE_GIVEN;
-    m.spec.identity = (struct proc_identity){ "", "d", "/srv", "/srv/pid", "", "", "root" };
+    m.spec.identity = (struct proc_identity){ "", "d", "/srv", "", "", "", "root" };
+    m.spec.identity.pid_path = rig_proc(name)->pid_path;
     m.spec.control.start_cmd = "start";
     return m;
 }

@@ -333,7 +333,9 @@ static void end_claimed(struct op *op, struct core_ident ident, const struct pro
 {
     const char *name = op->proc->meta.name;
 
-    if (other)
+    if (!ident.pid)
+        op_end(op, CODE_MATCH, "process (%s) is hosted under another name", name);
+    else if (other)
         op_end(op, CODE_MATCH, "process (%s) runs with pid %lld, which is hosted as %s:%s", name,
                (long long)ident.pid, other->meta.space, other->meta.name);
     else
@@ -348,7 +350,7 @@ bool op_claim(struct op *op, struct core_ident ident)
 {
     const struct proc *other;
 
-    if (op_is_ours(op) || op->command.only_if_hosted || !claim_has(op, ident))
+    if (op_is_ours(op) || op->command.only_if_hosted || !claim_is_made(op, ident))
         return true;
     if (!claim_can_move(op, ident, &other)) {
         end_claimed(op, ident, other);
@@ -356,6 +358,7 @@ bool op_claim(struct op *op, struct core_ident ident)
     }
     claim_move(op, ident);
     cause_on_spec(op->proc, &op->command.spec);
+    restart_on_spec(op->proc, &op->command.spec);
     host(op);
     journal_note_process(op->proc);
     return true;

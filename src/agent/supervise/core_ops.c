@@ -193,10 +193,14 @@ void op_end_down(struct op *op)
     end_not_running(op);
 }
 
-/* What an earlier run left would be in the way of the next one. */
+/* What an earlier run left would be in the way of the next one.  An automatic start that another
+ * name is ahead of is tried again a second later. */
 static void begin_start(struct op *op)
 {
-    if (!op_clear(op, CLEAR_THEN_START))
+    if (op_is_ours(op) && claim_is_being_started(op))
+        op_end(op, CODE_RUNNING, "process (%s) is being started under another name",
+               op->proc->meta.name);
+    else if (!op_clear(op, CLEAR_THEN_START))
         op_begin_part(op);
 }
 
