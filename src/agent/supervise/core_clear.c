@@ -262,6 +262,10 @@ static void await(struct op *op, const struct core_members *m)
     if (ask != ASK_NOTHING) {
         await_answer(op);
         op_ask_who(op, ask);
+    } else if (op->clear.then == CLEAR_THEN_START && op->proc->may_finish) {
+        op->questions++; /* what is left of it is not in the way of a next start */
+        op->is_cleared = true;
+        op_wait_for_slot(op, true);
     } else if (!has_own_command(op))
         send_stop_signal(op);
     else if (op->core->now_ms < op->clear.until_ms)

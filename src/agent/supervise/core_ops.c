@@ -360,9 +360,20 @@ void op_wait_for_slot(struct op *op, bool goes_first)
     op_queue_enter(op, goes_first);
 }
 
+/* The process has ended as its spec allows, and its start command brings no other one. */
+static bool has_finished(const struct op *op)
+{
+    return replaces_ended_run(op) && op->proc->may_finish &&
+           (op->is_cleared || !core_has_living_start(op->proc));
+}
+
 void op_on_slot(struct op *op, const struct op_input *in)
 {
     (void)in;
+    if (!op_has_acted(op) && has_finished(op)) {
+        op_end(op, CODE_CANCELLED, "it has completed, and is not restarted");
+        return;
+    }
     if (!op_has_acted(op)) {
         if (!replaces_ended_run(op) || !op_clear(op, CLEAR_THEN_START))
             look_first(op);
