@@ -226,18 +226,22 @@ static void end_clear(struct op *op, const struct core_members *m)
 
 /* ---- a new main process */
 
+/* Both are asked in turn, the pid file first: a successor that has written it is the main process,
+ * though the start command lives. */
 static enum ask question_of(const struct op *op, const struct core_members *m)
 {
     int64_t waited_ms = op->core->now_ms - op->clear.begun_ms;
     int64_t check_ms = proc_policy_of(&op->command.spec).start_check_s * 1000;
+    bool asks_file, asks_start;
 
     if (op->clear.then != CLEAR_THEN_START || !op_is_ours(op))
         return ASK_NOTHING;
-    if (waited_ms < check_ms && has_living_start(op))
-        return ASK_SELF;
-    if (waited_ms < RENEW_MS && m->may_be_main && *op->command.spec.identity.pid_path)
+    asks_file =
+        waited_ms < RENEW_MS && m->may_be_main && *op->command.spec.identity.pid_path != '\0';
+    asks_start = waited_ms < check_ms && has_living_start(op);
+    if (asks_file && !(asks_start && op->clear.last == ASK_PID_FILE))
         return ASK_PID_FILE;
-    return ASK_NOTHING;
+    return asks_start ? ASK_SELF : ASK_NOTHING;
 }
 
 /* A start command that still runs is ended in any case: it might start the process again. */
@@ -260,6 +264,7 @@ static void await(struct op *op, const struct core_members *m)
     enum ask ask = question_of(op, m);
 
     if (ask != ASK_NOTHING) {
+        op->clear.last = ask;
         await_answer(op);
         op_ask_who(op, ask);
     } else if (op->clear.then == CLEAR_THEN_START && op->proc->may_finish) {
