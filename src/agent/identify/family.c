@@ -782,7 +782,7 @@ int family_list(const struct family_want *w, struct arena *a, int64_t **ret, siz
     struct look l;
     size_t n = 0;
 
-    if (look_begin(&l, w, err))
+    if (look_begin(&l, w, false, err))
         return -1;
     *ret = arena_alloc(a, (l.n + l.siblings.n + 1) * sizeof(**ret));
     for (size_t i = 0; i < l.n; i++) {

@@ -135,21 +135,26 @@ static struct cgroup_state look_at_cgroup(const struct agent_base *a,
     return cgroup_look(a->cgroups, name);
 }
 
+/* The start command, the main process and its group are one in the usual case. */
+static bool has_group(const struct families *f, const struct core_family *family)
+{
+    pid_t main = (pid_t)family->main.pid, start = (pid_t)family->start.pid, group;
+
+    watch_reap_ended(f->parts.watches, main);
+    if (sys_has_group(main) || (start != main && sys_has_group(start)))
+        return true;
+    group = start ? watch_find_trace(f->parts.watches, family->main).group : 0;
+    return group && group != main && group != start && sys_has_group(group);
+}
+
+/* A process may have left the cgroup. */
 bool families_has(struct families *f, const struct core_family *family)
 {
     char name[OUTLOG_NAME_SIZE];
-    struct cgroup_state cgroup;
-    struct trace trace;
 
     if (families_is_alone(f, family->spec))
         return false;
-    cgroup = look_at_cgroup(f->parts.agent, family, name);
-    if (cgroup.is_populated || (cgroup.exists && family->start.pid))
-        return cgroup.is_populated;
-    watch_reap_ended(f->parts.watches, family->main.pid);
-    trace = watch_find_trace(f->parts.watches, family->main);
-    return sys_has_group((pid_t)family->start.pid) || sys_has_group((pid_t)family->main.pid) ||
-           (family->start.pid && sys_has_group(trace.group));
+    return look_at_cgroup(f->parts.agent, family, name).is_populated || has_group(f, family);
 }
 
 /* ---- the request */
@@ -328,7 +333,7 @@ static void family_prepare(struct effect *effect)
                                     .arg = effect };
     if (cgroup.exists && (cgroup.is_populated || e->family.start.pid))
         use_cgroup(a, effect, name);
-    if (effect->user && !e->want.cgroup && e->want.scope != SCOPE_PROCESS)
+    if (effect->user && e->want.scope != SCOPE_PROCESS)
         e->orphans = (struct orphans_want){ .boot_id = a->boot_id,
                                             .program = watch_find_program(
                                                 f->parts.watches, e->family.space, e->family.name),

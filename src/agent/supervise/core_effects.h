@@ -121,8 +121,8 @@ struct core_family {
     int number;              /* the signal that each member gets; 0: none */
     bool has_crashed;        /* the main process ended by itself: a member that leads a session of
                                 its own and runs another program is named, and gets no signal */
-    bool wants_orphans; /* the last start has failed: where there is no cgroup, orphans that run
-                           the program of the main process are named (orphans.h) */
+    bool wants_orphans; /* the last start has failed: orphans that run the program of the main
+                           process are named (orphans.h) */
 };
 
 /* The members that live, but for the main process. */
