@@ -102,6 +102,9 @@ struct rig {
     bool is_policy_silent; /* not even that */
     bool is_blind;         /* no probe is answered */
     bool is_family_silent; /* no question about a family is answered */
+    int sibling_asks;
+    char family_siblings[32];                    /* of family_main */
+    int family_drops;                            /* questions about one that were given up */
     struct core_ident family_main, family_start; /* as it was asked last whether any are left */
     bool is_begun_unknown;                       /* nor whether a command was begun */
     int64_t last_instances;                      /* so many were looked for last */
@@ -397,6 +400,7 @@ static inline bool rig_has_family(void *arg, const struct core_family *f)
     (void)arg;
     rig.family_main = f->main;
     rig.family_start = f->start;
+    snprintf(rig.family_siblings, sizeof(rig.family_siblings), "%s", f->siblings);
     return rig_proc(f->name)->left > 0;
 }
 
@@ -408,6 +412,20 @@ static inline void rig_family(void *arg, const struct core_family *f)
     rig_ask(false, f->id, f->name, "family");
     rig.asks[rig.n_asks - 1].question = f->question;
     rig.asks[rig.n_asks - 1].known = (struct core_ident){ .pid = f->number };
+}
+
+static inline void rig_drop_family(void *arg, uint64_t id)
+{
+    (void)arg;
+    (void)id;
+    rig.family_drops++;
+}
+
+static inline void rig_siblings(void *arg, const struct core_family *f)
+{
+    (void)arg;
+    (void)f;
+    rig.sibling_asks++;
 }
 
 static inline bool rig_is_alone(void *arg, const struct proc_spec *spec)
@@ -504,6 +522,8 @@ static const struct core_effects rig_effects = {
     .files_again = rig_files_again,
     .has_family = rig_has_family,
     .family = rig_family,
+    .drop_family = rig_drop_family,
+    .siblings = rig_siblings,
     .is_alive = rig_is_alive,
     .is_alone = rig_is_alone,
     .unexpected = rig_unexpected,

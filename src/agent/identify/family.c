@@ -594,6 +594,11 @@ static int signal_one(const struct ident *id, int number, struct err *err)
     return -1;
 }
 
+static bool is_dropped(const struct family_want *w)
+{
+    return w->is_dropped && w->is_dropped(w->arg);
+}
+
 static int stop_new(struct look *l, struct victims *v, struct err *err)
 {
     v->n_new = 0;
@@ -603,6 +608,8 @@ static int stop_new(struct look *l, struct victims *v, struct err *err)
 
         if (!is_member(l, p) || is_victim(v, p))
             continue;
+        if (is_dropped(l->w))
+            return 0;
         if (signal_one(&id, SIGSTOP, err))
             return -1;
         add_victim(v, l, p);
@@ -661,10 +668,14 @@ static int kill_in_rounds(struct look *l, struct victims *v, struct err *err)
     return 0;
 }
 
-/* cgroup.kill ends all processes of the group at once, so all of them must belong to the family. */
+/* cgroup.kill ends all processes of the group at once, so all of them must belong to the family.
+ * Names were read since the group was listed, which may have taken long. */
 static bool is_all_of_group(struct look *l)
 {
-    if (!l->w->cgroup || !l->w->cgroup->kill || !l->n_group || l->is_over)
+    struct err why;
+
+    if (!l->w->cgroup || !l->w->cgroup->kill || !l->n_group || list_group(l, 0, &why) ||
+        l->is_over || is_dropped(l->w))
         return false;
     for (size_t i = 0; i < l->n; i++) {
         if (is_member(l, l->list[i]) != l->list[i]->is_in_group)
@@ -700,7 +711,11 @@ static int signal_family(struct look *l, int number, struct err *err)
     for (size_t i = 0; i < l->n; i++) {
         struct ident id = person_ident(l, l->list[i]);
 
-        if (is_member(l, l->list[i]) && signal_one(&id, number, err))
+        if (!is_member(l, l->list[i]))
+            continue;
+        if (is_dropped(l->w))
+            return 0;
+        if (signal_one(&id, number, err))
             return -1;
     }
     return 0;

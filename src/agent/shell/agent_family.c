@@ -3,6 +3,7 @@
 #include "agent/shell/agent_family.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,7 +24,9 @@
 #include "base/mem/mem.h"
 #include "base/os/sys.h"
 
-enum { FOLDER_SIZE = 4096, COMMANDS_MAX = 8 };
+/* GROUP_KILL_MS: a job that takes longer does not use cgroup.kill, which ends whatever is in the
+ * group by then; that is well before it is dropped. */
+enum { FOLDER_SIZE = 4096, COMMANDS_MAX = 8, GROUP_KILL_MS = 3000 };
 
 /* Their processes start programs for others, which do not end with them. */
 static const char *const built_in[] = { "sshd",       "cron",    "crond",   "atd",
@@ -47,6 +50,8 @@ struct owner_ask {
 struct effect_family {
     struct core_family family; /* texts are in the arena; without the spec */
     bool is_siblings;
+    atomic_bool is_dropped; /* by the loop, while a worker has it */
+    int64_t prepared_ms;
     struct family_want want;
     struct family_cgroup cgroup;
     const struct cgroups *cgroups;
@@ -214,6 +219,31 @@ void owner_forget(struct owner_ask *ask)
         ask->fn = NULL;
 }
 
+static bool is_of_operation(const struct effect *effect)
+{
+    return !effect->family->is_siblings && !effect->family->owner;
+}
+
+static void drop_from(struct effect_list *list, uint64_t op)
+{
+    struct effect *effect;
+
+    TAILQ_FOREACH(effect, list, link) {
+        if (effect->kind == EFFECT_FAMILY && effect->look.id == op && is_of_operation(effect))
+            atomic_store(&effect->family->is_dropped, true);
+    }
+}
+
+/* One that no worker has yet is dropped by its question. */
+void families_drop(struct families *f, uint64_t op)
+{
+    struct effects *e = f->parts.effects;
+
+    drop_from(&e->probing, op);
+    drop_from(&e->stuck, op);
+    drop_from(&e->lost, op);
+}
+
 /* ---- preparation, on the loop */
 
 struct command_search {
@@ -254,10 +284,21 @@ static int list_cgroup(void *arg, int64_t **ret, size_t *ret_n, struct err *err)
     return cgroup_list(e->folder, ret, ret_n, err);
 }
 
+static bool is_family_dropped(void *arg)
+{
+    const struct effect *effect = arg;
+
+    return atomic_load(&effect->family->is_dropped);
+}
+
 static int kill_cgroup(void *arg, struct err *err)
 {
     const struct effect_family *e = arg;
 
+    if (clock_mono_ms(&clock_system) - e->prepared_ms > GROUP_KILL_MS) {
+        *err = (struct err){ .code = ERR_UNAVAILABLE }; /* they are killed one by one */
+        return -1;
+    }
     cgroup_note_killed(e->cgroups, e->group);
     return cgroup_end(e->folder, err);
 }
@@ -314,6 +355,7 @@ static void family_prepare(struct effect *effect)
 
     output_name(e->family.space, e->family.name, "start", search.prefix);
     e->n_commands = 0;
+    e->prepared_ms = clock_mono_ms(&clock_system);
     watch_each_run(f->parts.watches, add_command, &search);
     effect->others = probes_take_others(f->parts.probes);
     e->want = (struct family_want){ .boot_id = a->boot_id,
@@ -330,6 +372,7 @@ static void family_prepare(struct effect *effect)
                                     .is_session_shared = is_shared(f, &e->family, trace),
                                     .has_crashed = e->family.has_crashed,
                                     .is_others = is_of_others,
+                                    .is_dropped = is_family_dropped,
                                     .arg = effect };
     if (cgroup.exists && (cgroup.is_populated || e->family.start.pid))
         use_cgroup(a, effect, name);

@@ -313,14 +313,24 @@ void op_on_family(struct op *op, const struct op_input *in)
         look_later(op);
 }
 
-void op_on_clear_timer(struct op *op, const struct op_input *in)
+/* A late answer does not count any more, and must not end what is started now. */
+static void end_unanswered(struct op *op)
 {
     static const struct core_members nothing_known = { .names = "", .others = "" };
+    const struct core *c = op->core;
+
+    if (c->effects->drop_family)
+        c->effects->drop_family(c->arg, op->id);
+    end_clear(op, &nothing_known);
+}
+
+void op_on_clear_timer(struct op *op, const struct op_input *in)
+{
     bool is_over = op->core->now_ms >= op->clear.until_ms;
 
     (void)in;
     if (op->clear.is_asking)
-        end_clear(op, &nothing_known); /* a late answer does not count any more */
+        end_unanswered(op);
     else if (op->clear.step == CLEAR_SIGNALLED && is_over)
         send_kill(op);
     else

@@ -327,8 +327,10 @@ static void an_answer_that_does_not_come_ends_the_phase(void **state)
     item = rig_operate(PROC_OP_STOP, "p");
     rig_pass(9000);
     assert_int_equal(rig_code(item), CODE_WAITING);
+    assert_int_equal(rig.family_drops, 0);
     rig_pass(2000);
     assert_int_equal(rig_code(item), CODE_OK);
+    assert_int_equal(rig.family_drops, 1); /* a late one must not end the next run */
     rig.is_family_silent = false;
     item = rig_operate(PROC_OP_STOP, "p"); /* what is left is not forgotten */
     rig_pass(1000);
