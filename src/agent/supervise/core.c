@@ -501,6 +501,20 @@ static void start_ident(struct proc *k, bool same_boot)
     k->cause.since_s = k->core->wall_ms / 1000;
 }
 
+/* The previous agent ended before it had the answer.  Once the start command has ended, orphans of
+ * the main process look like its siblings. */
+static void resume_siblings(struct proc *k)
+{
+    const struct core *c = k->core;
+
+    if (!k->ident.pid || k->knows_siblings || k->run.pid || !TAILQ_EMPTY(&k->ops))
+        return;
+    if (k->start.pid > 0 && c->effects->is_alive && c->effects->is_alive(c->arg, k->start))
+        core_ask_siblings(k);
+    else
+        k->knows_siblings = true;
+}
+
 /* After a power loss the journal may lack the record that a command was started.  So no command
  * without a result is started now: it might be for the second time. */
 static void start_proc(struct proc *k, bool same_boot)
@@ -521,6 +535,7 @@ static void start_proc(struct proc *k, bool same_boot)
     if (k->ident.pid && !k->run.pid && TAILQ_EMPTY(&k->ops))
         k->is_unseen = false; /* no unrecorded process to search for */
     rate_resume(k);
+    resume_siblings(k);
     if (k->run.pid)
         restart_resume(k); /* its record stays until it has ended */
     op_begin_next(k);

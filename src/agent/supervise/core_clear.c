@@ -38,27 +38,45 @@ static bool wants_orphans(const struct op *op)
            op->proc->failed_ms != 0;
 }
 
-void op_fill_family(const struct op *op, int number, struct core_family *ret)
+/* Where no siblings were recorded everyone in the cgroup is family. */
+static void fill_family(const struct proc *k, struct core_family *ret)
 {
-    const struct proc *k = op->proc;
     bool runs = k->ident.pid != 0;
 
     *ret = (struct core_family){
-        .id = op->id,
-        .question = op->questions,
         .space = k->meta.space,
         .name = k->meta.name,
-        .spec = k->has_spec ? &k->spec : &op->command.spec,
+        .spec = &k->spec,
         .main = runs ? k->ident : k->last,
         .start = runs ? k->start : last_start(k),
         .ended_ms = runs ? INT64_MAX : k->last_ms,
-        .siblings = !k->knows_siblings ? "*"
-                    : k->siblings      ? k->siblings
-                                       : "",
-        .number = number,
-        .has_crashed = op->clear.then == CLEAR_THEN_START && op_is_ours(op),
-        .wants_orphans = wants_orphans(op),
+        .siblings = k->siblings ? k->siblings : "",
     };
+}
+
+void op_fill_family(const struct op *op, int number, struct core_family *ret)
+{
+    fill_family(op->proc, ret);
+    ret->id = op->id;
+    ret->question = op->questions;
+    if (!op->proc->has_spec)
+        ret->spec = &op->command.spec;
+    ret->number = number;
+    ret->has_crashed = op->clear.then == CLEAR_THEN_START && op_is_ours(op);
+    ret->wants_orphans = wants_orphans(op);
+}
+
+void core_ask_siblings(struct proc *k)
+{
+    const struct core *c = k->core;
+    struct core_family f;
+
+    k->knows_siblings = !c->effects->siblings || !k->start.pid ||
+                        (core_is_same(k->start, k->ident) && !k->siblings);
+    if (k->knows_siblings)
+        return;
+    fill_family(k, &f);
+    c->effects->siblings(c->arg, &f);
 }
 
 static void await_answer(struct op *op)

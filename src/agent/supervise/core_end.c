@@ -412,20 +412,6 @@ void op_end_cleared(struct op *op)
         op_end(op, CODE_OK, "success");
 }
 
-/* What its command has started besides is no family of the process. */
-static void ask_siblings(struct op *op)
-{
-    struct proc *k = op->proc;
-    const struct core *c = op->core;
-    struct core_family f;
-
-    k->knows_siblings = !c->effects->siblings || core_is_same(k->start, k->ident);
-    if (k->knows_siblings || !k->start.pid)
-        return;
-    op_fill_family(op, 0, &f);
-    c->effects->siblings(c->arg, &f);
-}
-
 static void end_started(struct op *op, struct core_ident ident)
 {
     struct proc *k = op->proc;
@@ -441,7 +427,7 @@ static void end_started(struct op *op, struct core_ident ident)
     op_note_begin(op, ident);
     cause_on_start(k);
     cause_set_text(&k->cause.left, NULL);
-    ask_siblings(op);
+    core_ask_siblings(k);
     k->last_start_s = op->core->wall_ms / 1000;
     k->cause.has_finished = proc_policy_of(&k->spec).kind != PROC_RESIDENT;
     if (!op_is_ours(op))

@@ -72,7 +72,7 @@ struct proc {
     bool run_prepares;       /* it is its pre-start command */
     struct core_ident start; /* the last start command */
     int64_t told_others;     /* digest of the processes that the last event named; 0: none */
-    bool knows_siblings;     /* `siblings` is of this run; if not, any may be one */
+    bool knows_siblings;     /* `siblings` is of this run; if not, the answer is awaited */
     char *siblings;          /* what it started besides the main process; on the heap, or NULL */
     int64_t start_from;      /* offset in its output file of the output since that start */
     int64_t begun_ms;        /* when its main process first had its name */
@@ -158,6 +158,10 @@ void core_forget(struct proc *k); /* frees k, which must be unregistered and wit
 /* Whether the start command of the run that has ended still runs: it may start another main
  * process, or become it. */
 bool core_has_living_start(const struct proc *k);
+
+/* What the start command has started besides is no family of the process: asks for it, to be
+ * recorded.  Those of the run before are asked for again, too. */
+void core_ask_siblings(struct proc *k);
 
 bool core_has_main(const struct core *c, struct core_ident ident); /* it is one's main process */
 bool core_is_alone(const struct core *c, const struct proc_spec *spec); /* scope `process` */
