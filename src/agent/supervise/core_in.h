@@ -99,14 +99,14 @@ struct proc {
     bool is_booting, is_in_level; /* core_order.h: part of the boot; its level has begun */
     bool has_ended_unseen;        /* its last run ended while no agent ran */
     bool is_after_run;            /* its main process has ended, and no start has begun since */
-    bool may_finish; /* it has ended as its spec allows, while its start command lives */
-    bool has_exit_news;           /* its last exit was not asked for, and is not reported yet */
-    bool is_denied;               /* the host's policy forbids restarting it */
-    struct limit *limit;          /* core_limit.h; these three are NULL if unused */
-    struct cycle *cycle;          /* core_cycle.h */
-    struct health *health;        /* core_health.h */
-    struct rate *rate;            /* core_rate.h; NULL: it was not restarted */
-    char key[];                   /* space:name, then NUL and the space again */
+    bool may_finish;       /* it has ended as its spec allows, while its start command lives */
+    bool has_exit_news;    /* its last exit was not asked for, and is not reported yet */
+    bool is_denied;        /* the host's policy forbids restarting it */
+    struct limit *limit;   /* core_limit.h; these three are NULL if unused */
+    struct cycle *cycle;   /* core_cycle.h */
+    struct health *health; /* core_health.h */
+    struct rate *rate;     /* core_rate.h; NULL: it was not restarted */
+    char key[];            /* space:name, then NUL and the space again */
 };
 
 struct core {

@@ -294,6 +294,8 @@ void restart_on_begun(struct proc *k)
     k->attempt_ms = 0;
     k->is_outdated = k->has_ended_unseen = false;
     k->lived_ms = 0;
+    if (!op_is_ours(op))
+        k->is_proven = false; /* a start that was asked for has to prove itself */
     if (op->begun != BEGUN_BEFORE)
         k->tried_ms = k->core->now_ms;
 }
