@@ -574,26 +574,6 @@ static void add_victim(struct victims *v, const struct look *l, const struct per
     v->n_new++;
 }
 
-/* A process that has ended, or that may not be signalled, is skipped. */
-static int signal_one(const struct ident *id, int number, struct err *err)
-{
-    struct err why;
-    int fd, result;
-
-    if (ident_open(id, id->boot_id, &fd, &why)) {
-        if (why.code == ERR_NOT_FOUND || why.code == ERR_DENIED)
-            return 0;
-        *err = why;
-        return -1;
-    }
-    result = ident_signal(fd, number, &why);
-    sys_close(fd);
-    if (!result || why.code == ERR_NOT_FOUND || why.sys == EPERM)
-        return 0;
-    *err = why;
-    return -1;
-}
-
 static bool is_dropped(const struct family_want *w)
 {
     return w->is_dropped && w->is_dropped(w->arg);
@@ -610,7 +590,7 @@ static int stop_new(struct look *l, struct victims *v, struct err *err)
             continue;
         if (is_dropped(l->w))
             return 0;
-        if (signal_one(&id, SIGSTOP, err))
+        if (ident_try_signal(&id, SIGSTOP, err))
             return -1;
         add_victim(v, l, p);
     }
@@ -622,7 +602,7 @@ static int kill_victims(const struct victims *v, struct err *err)
     struct map_entry *e;
 
     for (size_t at = 0; (e = map_next(&v->seen, &at));) {
-        if (signal_one(e->value, SIGKILL, err))
+        if (ident_try_signal(e->value, SIGKILL, err))
             return -1;
     }
     return 0;
@@ -715,7 +695,7 @@ static int signal_family(struct look *l, int number, struct err *err)
             continue;
         if (is_dropped(l->w))
             return 0;
-        if (signal_one(&id, number, err))
+        if (ident_try_signal(&id, number, err))
             return -1;
     }
     return 0;
