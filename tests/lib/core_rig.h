@@ -32,7 +32,7 @@ enum { RIG_CORES = 4, RIG_MEM_BYTES = 1 << 30 };
 
 /* A process, and what its commands will do. */
 struct rig_proc {
-    char name[32];
+    char name[32], pid_path[48];
     int64_t pid;           /* 0: it does not run */
     int status;            /* of its commands */
     const char *output;    /* and what they say */
@@ -96,11 +96,15 @@ struct rig {
     uint64_t mark;
     int64_t next_pid, next_item;
     const char *forbids;   /* a command, or a user; NULL: all is allowed */
+    bool has_one_pid_file; /* all that are named from now on are one process */
     bool stores_nothing;   /* the server: it acknowledges no result and no event */
     bool is_policy_slow;   /* only a look can tell */
     bool is_policy_silent; /* not even that */
     bool is_blind;         /* no probe is answered */
     bool is_family_silent; /* no question about a family is answered */
+    int sibling_asks;
+    char family_siblings[32];                    /* of family_main */
+    int family_drops;                            /* questions about one that were given up */
     struct core_ident family_main, family_start; /* as it was asked last whether any are left */
     bool is_begun_unknown;                       /* nor whether a command was begun */
     int64_t last_instances;                      /* so many were looked for last */
@@ -158,6 +162,8 @@ static inline struct rig_proc *rig_proc(const char *name)
     }
     assert_true(rig.n_procs < RIG_PROCS);
     snprintf(rig.procs[rig.n_procs].name, sizeof(rig.procs[0].name), "%s", name);
+    snprintf(rig.procs[rig.n_procs].pid_path, sizeof(rig.procs[0].pid_path), "/srv/%.32s.pid",
+             rig.has_one_pid_file ? "one" : name);
     rig.procs[rig.n_procs].output = "";
     return &rig.procs[rig.n_procs++];
 }
@@ -394,6 +400,7 @@ static inline bool rig_has_family(void *arg, const struct core_family *f)
     (void)arg;
     rig.family_main = f->main;
     rig.family_start = f->start;
+    snprintf(rig.family_siblings, sizeof(rig.family_siblings), "%s", f->siblings);
     return rig_proc(f->name)->left > 0;
 }
 
@@ -405,6 +412,20 @@ static inline void rig_family(void *arg, const struct core_family *f)
     rig_ask(false, f->id, f->name, "family");
     rig.asks[rig.n_asks - 1].question = f->question;
     rig.asks[rig.n_asks - 1].known = (struct core_ident){ .pid = f->number };
+}
+
+static inline void rig_drop_family(void *arg, uint64_t id)
+{
+    (void)arg;
+    (void)id;
+    rig.family_drops++;
+}
+
+static inline void rig_siblings(void *arg, const struct core_family *f)
+{
+    (void)arg;
+    (void)f;
+    rig.sibling_asks++;
 }
 
 static inline bool rig_is_alone(void *arg, const struct proc_spec *spec)
@@ -501,6 +522,8 @@ static const struct core_effects rig_effects = {
     .files_again = rig_files_again,
     .has_family = rig_has_family,
     .family = rig_family,
+    .drop_family = rig_drop_family,
+    .siblings = rig_siblings,
     .is_alive = rig_is_alive,
     .is_alone = rig_is_alone,
     .unexpected = rig_unexpected,
@@ -790,7 +813,8 @@ static inline struct message_command rig_command(int64_t op, const char *name)
 
     shape_defaults(&proc_spec_shape, &m.spec);
     m.spec.has_identity = m.spec.has_control = PRESENCE_GIVEN;
-    m.spec.identity = (struct proc_identity){ "", "d", "/srv", "/srv/pid", "", "", "root" };
+    m.spec.identity = (struct proc_identity){ "", "d", "/srv", "", "", "", "root" };
+    m.spec.identity.pid_path = rig_proc(name)->pid_path;
     m.spec.control.start_cmd = "start";
     return m;
 }

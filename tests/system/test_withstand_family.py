@@ -3,6 +3,7 @@
 the session or the cgroup.  With cgroups and without them."""
 import os
 import pathlib
+import shutil
 import signal
 import stat
 import tempfile
@@ -15,7 +16,7 @@ from crowd import PROGRAM, Member
 from holdfast import Holdfast, wait_until
 from installation import Installation, end_all, is_alive
 
-START, STOP, RESTART, KILL = 0, 1, 7, 9
+START, STOP, HOST, RESTART, KILL = 0, 1, 3, 7, 9
 OTHER_USER = "games"
 DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
 
@@ -280,3 +281,172 @@ def test_a_pid_file_that_names_another_process_does_not_make_that_one_family(hos
     assert liar.pids() == [] and is_alive(other)
     host.do(calm, STOP)
     assert len(calm.begun()) == 1
+
+
+DAEMON = "./proc-test --daemonize --pid-file $PWD/pid {}"
+
+
+def start_with_worker(host, name, **extra):
+    """A daemon with one worker of its own name."""
+    m = host.member(name, start=DAEMON, options="--children 1")
+    m.extra = {**m.extra, **extra}
+    main = host.start(m)
+    wait_until(lambda: len(m.pids()) == 2, "its worker is there")
+    return m, main, next(pid for pid in m.pids() if pid != main)
+
+
+def check_worker_is_no_main(host, m, worker):
+    wait_until(lambda: len(m.begun()) > 1, "it is started again")
+    second = host.wait_back(m, 2)
+    assert second != worker and m.doubles() == []
+    host.do(m, KILL)
+
+
+@pytest.mark.parametrize("seconds", [0, 2])
+def test_a_worker_is_no_main_process_after_a_restart_of_the_agent(host, seconds):
+    m, main, worker = start_with_worker(host, f"worker-{seconds}")
+    host.agent.kill()
+    if not seconds:
+        os.kill(main, signal.SIGKILL)  # no agent sees it
+    host.agent.start(HOLDFAST_AGENT_CGROUPS=host.cgroups)
+    host.agent.wait_online()
+    if seconds:
+        wait_until(lambda: host.pid(m) == main, "it is adopted")
+        time.sleep(seconds)  # for so long an agent takes an exit for one that none has seen
+        os.kill(main, signal.SIGKILL)
+    check_worker_is_no_main(host, m, worker)
+    if not seconds and host.cgroups == "off":  # what its session was no agent knows any more
+        end_all([worker])
+    assert not is_alive(worker)
+
+
+def test_a_child_is_no_main_process_where_only_that_is_ended(host):
+    """sshd that is ended from outside removes its pid file, and its sessions live on."""
+    m, main, child = start_with_worker(host, "sessions", scope="process")
+    m.pid_file.unlink()
+    os.kill(main, signal.SIGTERM)
+    check_worker_is_no_main(host, m, child)
+    assert is_alive(child)
+    end_all([child])
+
+
+def test_a_command_that_takes_too_long_ends_no_process_of_another_name(host):
+    """Its script has started one that another name is hosted for meanwhile."""
+    slow, other = host.member("slow"), host.member("other")
+    slow.start = (f"(cd {other.folder}; exec ./proc-test --life-ms 120000 --slot slot --pid-file {other.pid_file}) & "
+                  "sleep 100; true")
+    task = host.home.operate(slow.request(host.agent.ip, START, op_timeout=6))
+    pid = other.wait_pid()
+    wait_until(lambda: other.pid_file.exists() and other.pid_file.read_text(encoding="ascii").strip() == str(pid), "its pid file")
+    host.do(other, HOST)
+    wait_until(lambda: host.pid(other) == pid, "it is hosted")
+    result = host.home.result(task)
+    assert [entry["error_code"] for entry in result.values()] == [822], result
+    assert is_alive(pid) and len(other.begun()) == 1
+    host.do(other, KILL)
+
+
+def test_a_loop_around_the_process_brings_the_next_one_where_only_that_is_ended(host):
+    m = host.member("loop", start="while :; do ./proc-test {}; sleep 0.3; done")
+    m.extra = {"keep_trying": True, "scope": "process"}
+    main = host.start(m)
+    time.sleep(1)  # it was up
+    os.kill(main, signal.SIGKILL)
+    second = host.wait_back(m, 2)
+    os.kill(second, signal.SIGKILL)
+    host.wait_back(m, 3)
+    time.sleep(2)  # a second loop would have begun
+    assert len(m.pids()) == 1 and m.doubles() == [] and len(m.begun()) == 3
+    host.do(m, STOP)
+    time.sleep(1)
+    assert m.pids() == []
+
+
+def test_two_names_of_one_process_are_not_both_started(host):
+    m = host.member("two-names")
+    requests = [m.request(host.agent.ip, HOST), m.request(host.agent.ip, HOST)]
+    requests[1]["meta"] = {"namespace": "crowd", "name": "two-names-other"}
+    for task in [host.home.operate(request) for request in requests]:
+        host.home.result(task)
+    for n in (1, 2):
+        main = m.wait_pid(n)
+        time.sleep(3)  # a second one would have begun
+        assert m.pids() == [main] and m.doubles() == [] and len(m.begun()) == n
+        os.kill(main, signal.SIGKILL)
+    m.wait_pid(3)
+    names = ("two-names", "two-names-other")
+    assert [host.home.processes(namespace="crowd", name=name)[0]["process"]["hosted"] for name in names] == [False, True]
+    host.home.do({**requests[1], "op_type": KILL})
+
+
+def test_a_helper_that_ends_as_the_process_may_is_not_the_process(host):
+    m = host.member("helper")
+    (m.folder / "step").mkdir()
+    shutil.copy(shutil.which("sleep"), m.folder / "step" / PROGRAM)
+    (m.folder / "start.sh").write_text("#!/bin/sh\nstep/proc-test 4\nexec ./proc-test --life-ms 120000 --slot slot\n", encoding="ascii")
+    (m.folder / "start.sh").chmod(0o755)
+    m.start, m.extra = "./start.sh", {"exit_codes": [0]}
+    host.do(m, START, op_timeout=40)
+    pid = m.wait_pid()
+    wait_until(lambda: host.pid(m) == pid, "what the script has become is known")
+    os.kill(pid, signal.SIGKILL)
+    host.wait_back(m, 2, 20)
+    host.do(m, KILL)
+
+
+def test_an_expected_end_is_one_though_its_start_command_lives_a_little_longer(host):
+    """A shell that does something after its program has ended."""
+    m = host.member("cleanup", start="./proc-test --life-ms 3000 --slot slot; sleep 1; echo done >> cleaned")
+    m.extra = {"exit_codes": [0]}
+    host.start(m)
+    wait_until(lambda: (m.folder / "cleaned").exists(), "it has cleaned up")
+    time.sleep(2)  # it would have been started again
+    assert len(m.begun()) == 1 and host.home.processes(namespace="crowd", name="cleanup")[0]["process"]["hosted"]
+
+
+def test_a_successor_is_adopted_while_the_start_command_lives(host):
+    m = host.scripted("successor", """
+        import signal
+        open('pid', 'w').write('%d\\n' % os.getpid())
+        def successor(*_):
+            if os.fork():
+                time.sleep(1)
+                os._exit(0)
+            open('slot', 'a').write('begun %d\\n' % os.getpid())
+            open('pid', 'w').write('%d\\n' % os.getpid())
+        signal.signal(signal.SIGUSR2, successor)
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            time.sleep(1)
+        """)
+    m.start = f"./proc-test {m.folder} & exec sleep 300"
+    main = host.start(m)
+    os.kill(main, signal.SIGUSR2)
+    second = host.wait_back(m, 2)
+    time.sleep(2)
+    assert is_alive(second) and host.pid(m) == second and len(m.begun()) == 2
+    host.do(m, KILL)
+
+
+def test_a_child_that_left_the_cgroup_ends_after_a_crash(host):
+    elsewhere = other_cgroup()
+    if not elsewhere:
+        pytest.skip("no cgroup can be made here")
+    try:
+        m = host.scripted("left", f"""
+            if not os.fork():
+                open('{elsewhere}/cgroup.procs', 'w').write('0')
+            time.sleep(120)
+            """)
+        main = host.start(m)
+        wait_until(lambda: len(m.pids()) == 2, "both are there")
+        child = next(pid for pid in m.pids() if pid != main)
+        wait_until(lambda: elsewhere.name in pathlib.Path(f"/proc/{child}/cgroup").read_text(encoding="ascii"), "it has left")
+        os.kill(main, signal.SIGKILL)
+        host.wait_back(m, 2)
+        assert not is_alive(child)
+        host.do(m, KILL)
+    finally:
+        end_all([int(pid) for pid in (elsewhere / "cgroup.procs").read_text(encoding="ascii").split()])
+        wait_until(lambda: not (elsewhere / "cgroup.procs").read_text(encoding="ascii"), "the cgroup is empty")
+        elsewhere.rmdir()

@@ -63,6 +63,7 @@ struct look {
     size_t n, cap;
     size_t n_group; /* candidates in the cgroup */
     bool is_over;   /* more than MEMBERS_MAX */
+    bool is_thorough;
     int64_t parent; /* of procfs_each_child() */
     const int64_t *sessions;
     size_t n_sessions;
@@ -395,12 +396,17 @@ static void list_ident(struct look *l, const struct ident *id)
         list_pid(l, id->pid);
 }
 
-/* After a crash the cgroup alone has the members: the host is not searched. */
+/* After a crash the cgroup has the members: the host is searched for those that have left it only
+ * when the others get a signal, or when there are none. */
 static int look_round(struct look *l, struct err *err)
 {
-    bool is_searched = !l->w->cgroup || !l->w->has_crashed;
+    bool is_searched = l->is_thorough || !l->w->cgroup || !l->w->has_crashed;
 
-    if (list_group(l, 0, err) || (is_searched && list_sessions(l, err)))
+    if (l->w->scope == SCOPE_PROCESS) {
+        list_ident(l, &l->w->start);
+        return 0;
+    }
+    if (list_group(l, 0, err) || ((is_searched || !l->n_group) && list_sessions(l, err)))
         return -1;
     list_ident(l, &l->w->main);
     list_ident(l, &l->w->start);
@@ -451,9 +457,10 @@ static void look_done(struct look *l)
     free(l->list);
 }
 
-static int look_begin(struct look *l, const struct family_want *w, struct err *err)
+static int look_begin(struct look *l, const struct family_want *w, bool is_thorough,
+                      struct err *err)
 {
-    *l = (struct look){ .w = w };
+    *l = (struct look){ .w = w, .is_thorough = is_thorough };
     read_siblings(l);
     if (!look_round(l, err))
         return 0;
@@ -567,24 +574,9 @@ static void add_victim(struct victims *v, const struct look *l, const struct per
     v->n_new++;
 }
 
-/* A process that has ended, or that may not be signalled, is skipped. */
-static int signal_one(const struct ident *id, int number, struct err *err)
+static bool is_dropped(const struct family_want *w)
 {
-    struct err why;
-    int fd, result;
-
-    if (ident_open(id, id->boot_id, &fd, &why)) {
-        if (why.code == ERR_NOT_FOUND || why.code == ERR_DENIED)
-            return 0;
-        *err = why;
-        return -1;
-    }
-    result = ident_signal(fd, number, &why);
-    sys_close(fd);
-    if (!result || why.code == ERR_NOT_FOUND || why.sys == EPERM)
-        return 0;
-    *err = why;
-    return -1;
+    return w->is_dropped && w->is_dropped(w->arg);
 }
 
 static int stop_new(struct look *l, struct victims *v, struct err *err)
@@ -596,7 +588,9 @@ static int stop_new(struct look *l, struct victims *v, struct err *err)
 
         if (!is_member(l, p) || is_victim(v, p))
             continue;
-        if (signal_one(&id, SIGSTOP, err))
+        if (is_dropped(l->w))
+            return 0;
+        if (ident_try_signal(&id, SIGSTOP, err))
             return -1;
         add_victim(v, l, p);
     }
@@ -608,7 +602,7 @@ static int kill_victims(const struct victims *v, struct err *err)
     struct map_entry *e;
 
     for (size_t at = 0; (e = map_next(&v->seen, &at));) {
-        if (signal_one(e->value, SIGKILL, err))
+        if (ident_try_signal(e->value, SIGKILL, err))
             return -1;
     }
     return 0;
@@ -646,7 +640,7 @@ static int kill_in_rounds(struct look *l, struct victims *v, struct err *err)
         if (!v->n_new)
             return 0;
         look_done(l);
-        if (look_begin(l, w, err)) {
+        if (look_begin(l, w, true, err)) {
             *l = (struct look){ .w = w };
             return -1;
         }
@@ -654,10 +648,14 @@ static int kill_in_rounds(struct look *l, struct victims *v, struct err *err)
     return 0;
 }
 
-/* cgroup.kill ends all processes of the group at once, so all of them must belong to the family. */
+/* cgroup.kill ends all processes of the group at once, so all of them must belong to the family.
+ * Names were read since the group was listed, which may have taken long. */
 static bool is_all_of_group(struct look *l)
 {
-    if (!l->w->cgroup || !l->w->cgroup->kill || !l->n_group || l->is_over)
+    struct err why;
+
+    if (!l->w->cgroup || !l->w->cgroup->kill || !l->n_group || list_group(l, 0, &why) ||
+        l->is_over || is_dropped(l->w))
         return false;
     for (size_t i = 0; i < l->n; i++) {
         if (is_member(l, l->list[i]) != l->list[i]->is_in_group)
@@ -693,7 +691,11 @@ static int signal_family(struct look *l, int number, struct err *err)
     for (size_t i = 0; i < l->n; i++) {
         struct ident id = person_ident(l, l->list[i]);
 
-        if (is_member(l, l->list[i]) && signal_one(&id, number, err))
+        if (!is_member(l, l->list[i]))
+            continue;
+        if (is_dropped(l->w))
+            return 0;
+        if (ident_try_signal(&id, number, err))
             return -1;
     }
     return 0;
@@ -706,11 +708,7 @@ int family_find(const struct family_want *w, int number, struct arena *a, struct
     struct family found;
     int result = 0;
 
-    if (w->scope == SCOPE_PROCESS) {
-        *ret = (struct family){ .names = "", .others = "", .kin = "" };
-        return 0;
-    }
-    if (look_begin(&l, w, err))
+    if (look_begin(&l, w, number != 0, err))
         return -1;
     describe(&l, a, &found);
     if (found.n && number == SIGKILL)
@@ -779,7 +777,7 @@ int family_list(const struct family_want *w, struct arena *a, int64_t **ret, siz
     struct look l;
     size_t n = 0;
 
-    if (look_begin(&l, w, err))
+    if (look_begin(&l, w, false, err))
         return -1;
     *ret = arena_alloc(a, (l.n + l.siblings.n + 1) * sizeof(**ret));
     for (size_t i = 0; i < l.n; i++) {

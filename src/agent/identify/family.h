@@ -68,6 +68,9 @@ struct family_want {
 
     /* Whether it is the main process of another spec; may be NULL. */
     bool (*is_others)(void *arg, const struct ident *id);
+    /* Nothing gets a signal any more; may be NULL.  Asked before each signal, so it is to be true
+     * before a process begins that must get none. */
+    bool (*is_dropped)(void *arg);
     void *arg;
 };
 

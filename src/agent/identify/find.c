@@ -361,6 +361,12 @@ static bool is_searched_for(const struct search *s, pid_t pid)
     return is_file_of_host(pid, exe);
 }
 
+/* What began before that start is a survivor of the run before it, which has ended. */
+static bool may_be_of_start(const struct find_want *w, const struct ident *id)
+{
+    return id->start_ticks >= w->start.id.start_ticks && (has_pid_path(w) || find_is_ours(w, id));
+}
+
 static bool find_on_process(void *arg, pid_t pid)
 {
     struct search *s = arg;
@@ -374,7 +380,7 @@ static bool find_on_process(void *arg, pid_t pid)
     sys_close(got.pidfd);
     if (s->w->is_others && s->w->is_others(s->w->arg, &got.id))
         return true;
-    if (s->w->is_of_start && !has_pid_path(s->w) && !find_is_ours(s->w, &got.id))
+    if (s->w->is_of_start && !may_be_of_start(s->w, &got.id))
         return true;
     s->found = xresize(s->found, (s->n + 1) * sizeof(*s->found));
     s->found[s->n++] = got.id;

@@ -275,3 +275,22 @@ int ident_reap_strays(bool (*is_held)(void *arg, pid_t pid), void *arg, bool *re
             return err_sys(err, "waitid %d", (int)info.si_pid);
     }
 }
+
+int ident_try_signal(const struct ident *id, int number, struct err *err)
+{
+    struct err why;
+    int fd, result;
+
+    if (ident_open(id, id->boot_id, &fd, &why)) {
+        if (why.code == ERR_NOT_FOUND || why.code == ERR_DENIED)
+            return 0;
+        *err = why;
+        return -1;
+    }
+    result = ident_signal(fd, number, &why);
+    sys_close(fd);
+    if (!result || why.code == ERR_NOT_FOUND || why.sys == EPERM)
+        return 0;
+    *err = why;
+    return -1;
+}

@@ -55,6 +55,8 @@ bool ident_made_session(const struct ident *leader, int64_t session);
 
 /* ERR_NOT_FOUND if it has ended. */
 int ident_signal(int pidfd, int number, struct err *err);
+/* No error: it has ended, or may not be signalled. */
+int ident_try_signal(const struct ident *id, int number, struct err *err);
 
 /* Whether all of its threads have ended. */
 int ident_check_ended(int pidfd, bool *ret, struct err *err);

@@ -362,6 +362,13 @@ static void on_family(void *agent, const struct core_family *family)
     families_add(a->families, family);
 }
 
+static void on_drop_family(void *agent, uint64_t id)
+{
+    const struct agent *a = agent;
+
+    families_drop(a->families, id);
+}
+
 static void on_siblings(void *agent, const struct core_family *family)
 {
     const struct agent *a = agent;
@@ -468,6 +475,7 @@ static const struct core_effects core_effects = {
     .sample = on_sample,
     .has_family = on_has_family,
     .family = on_family,
+    .drop_family = on_drop_family,
     .siblings = on_siblings,
     .is_alive = on_is_alive,
     .is_alone = on_is_alone,

@@ -3,6 +3,7 @@
 #include "agent/shell/agent_family.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,7 +24,9 @@
 #include "base/mem/mem.h"
 #include "base/os/sys.h"
 
-enum { FOLDER_SIZE = 4096, COMMANDS_MAX = 8 };
+/* GROUP_KILL_MS: a job that takes longer does not use cgroup.kill, which ends whatever is in the
+ * group by then; that is well before it is dropped. */
+enum { FOLDER_SIZE = 4096, COMMANDS_MAX = 8, GROUP_KILL_MS = 3000 };
 
 /* Their processes start programs for others, which do not end with them. */
 static const char *const built_in[] = { "sshd",       "cron",    "crond",   "atd",
@@ -47,6 +50,8 @@ struct owner_ask {
 struct effect_family {
     struct core_family family; /* texts are in the arena; without the spec */
     bool is_siblings;
+    atomic_bool is_dropped; /* by the loop, while a worker has it */
+    int64_t prepared_ms;
     struct family_want want;
     struct family_cgroup cgroup;
     const struct cgroups *cgroups;
@@ -135,21 +140,26 @@ static struct cgroup_state look_at_cgroup(const struct agent_base *a,
     return cgroup_look(a->cgroups, name);
 }
 
+/* The start command, the main process and its group are one in the usual case. */
+static bool has_group(const struct families *f, const struct core_family *family)
+{
+    pid_t main = (pid_t)family->main.pid, start = (pid_t)family->start.pid, group;
+
+    watch_reap_ended(f->parts.watches, main);
+    if (sys_has_group(main) || (start != main && sys_has_group(start)))
+        return true;
+    group = start ? watch_find_trace(f->parts.watches, family->main).group : 0;
+    return group && group != main && group != start && sys_has_group(group);
+}
+
+/* A process may have left the cgroup. */
 bool families_has(struct families *f, const struct core_family *family)
 {
     char name[OUTLOG_NAME_SIZE];
-    struct cgroup_state cgroup;
-    struct trace trace;
 
     if (families_is_alone(f, family->spec))
         return false;
-    cgroup = look_at_cgroup(f->parts.agent, family, name);
-    if (cgroup.is_populated || (cgroup.exists && family->start.pid))
-        return cgroup.is_populated;
-    watch_reap_ended(f->parts.watches, family->main.pid);
-    trace = watch_find_trace(f->parts.watches, family->main);
-    return sys_has_group((pid_t)family->start.pid) || sys_has_group((pid_t)family->main.pid) ||
-           (family->start.pid && sys_has_group(trace.group));
+    return look_at_cgroup(f->parts.agent, family, name).is_populated || has_group(f, family);
 }
 
 /* ---- the request */
@@ -209,6 +219,31 @@ void owner_forget(struct owner_ask *ask)
         ask->fn = NULL;
 }
 
+static bool is_of_operation(const struct effect *effect)
+{
+    return !effect->family->is_siblings && !effect->family->owner;
+}
+
+static void drop_from(struct effect_list *list, uint64_t op)
+{
+    struct effect *effect;
+
+    TAILQ_FOREACH(effect, list, link) {
+        if (effect->kind == EFFECT_FAMILY && effect->look.id == op && is_of_operation(effect))
+            atomic_store(&effect->family->is_dropped, true);
+    }
+}
+
+/* One that no worker has yet is dropped by its question. */
+void families_drop(struct families *f, uint64_t op)
+{
+    struct effects *e = f->parts.effects;
+
+    drop_from(&e->probing, op);
+    drop_from(&e->stuck, op);
+    drop_from(&e->lost, op);
+}
+
 /* ---- preparation, on the loop */
 
 struct command_search {
@@ -249,10 +284,21 @@ static int list_cgroup(void *arg, int64_t **ret, size_t *ret_n, struct err *err)
     return cgroup_list(e->folder, ret, ret_n, err);
 }
 
+static bool is_family_dropped(void *arg)
+{
+    const struct effect *effect = arg;
+
+    return atomic_load(&effect->family->is_dropped);
+}
+
 static int kill_cgroup(void *arg, struct err *err)
 {
     const struct effect_family *e = arg;
 
+    if (clock_mono_ms(&clock_system) - e->prepared_ms > GROUP_KILL_MS) {
+        *err = (struct err){ .code = ERR_UNAVAILABLE }; /* they are killed one by one */
+        return -1;
+    }
     cgroup_note_killed(e->cgroups, e->group);
     return cgroup_end(e->folder, err);
 }
@@ -309,6 +355,7 @@ static void family_prepare(struct effect *effect)
 
     output_name(e->family.space, e->family.name, "start", search.prefix);
     e->n_commands = 0;
+    e->prepared_ms = clock_mono_ms(&clock_system);
     watch_each_run(f->parts.watches, add_command, &search);
     effect->others = probes_take_others(f->parts.probes);
     e->want = (struct family_want){ .boot_id = a->boot_id,
@@ -325,10 +372,11 @@ static void family_prepare(struct effect *effect)
                                     .is_session_shared = is_shared(f, &e->family, trace),
                                     .has_crashed = e->family.has_crashed,
                                     .is_others = is_of_others,
+                                    .is_dropped = is_family_dropped,
                                     .arg = effect };
     if (cgroup.exists && (cgroup.is_populated || e->family.start.pid))
         use_cgroup(a, effect, name);
-    if (effect->user && !e->want.cgroup && e->want.scope != SCOPE_PROCESS)
+    if (effect->user && e->want.scope != SCOPE_PROCESS)
         e->orphans = (struct orphans_want){ .boot_id = a->boot_id,
                                             .program = watch_find_program(
                                                 f->parts.watches, e->family.space, e->family.name),

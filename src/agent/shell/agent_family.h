@@ -41,6 +41,8 @@ bool families_is_alone(const struct families *f, const struct proc_spec *spec);
 /* Effects of the core: see core_effects.h. */
 bool families_has(struct families *f, const struct core_family *family);
 void families_add(struct families *f, const struct core_family *family); /* -> core_on_family() */
+/* The answers for this operation are not awaited any more: no member gets a signal from now on. */
+void families_drop(struct families *f, uint64_t op);
 void families_add_siblings(struct families *f,
                            const struct core_family *family); /* -> core_on_siblings() */
 

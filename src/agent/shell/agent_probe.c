@@ -503,10 +503,24 @@ static bool is_known_to_have_ended(const struct effect *effect, int64_t *ret_pid
     const struct probes *p = effect->probes;
     const struct core_look *look = &effect->look;
 
-    return !look->self.pid && !look->by_pid_file && !look->is_doubtful && look->instances < 2 &&
+    return !look->self.pid && (look->by_pid_file || !look->is_doubtful) && look->instances < 2 &&
            !look->wants_view && *effect->identity.pid_path &&
            pidfile_is_known(p->pidfiles, effect->identity.pid_path, ret_pid) &&
            watch_has_ended(p->watches, *ret_pid);
+}
+
+static bool has_no_pid_file(const struct effect *effect)
+{
+    const struct core_look *look = &effect->look;
+
+    return look->by_pid_file && !*effect->identity.pid_path && look->instances < 2 &&
+           !look->wants_view;
+}
+
+static enum probe_fate answer_no_pid_file(struct effect *effect)
+{
+    answer(effect, FOUND_NOTHING, (struct core_ident){ 0 }, MSG("no pid file is named"));
+    return PROBE_DONE;
 }
 
 static enum probe_fate answer_ended(struct effect *effect, int64_t pid)
@@ -526,6 +540,8 @@ static enum probe_fate look_up(struct effect *effect, bool knows)
         return PROBE_WAITS;
     if (!user && effect->failure.code != CODE_USER)
         return probe_ask_again(effect, &effect->failure);
+    if (user && !knows && has_no_pid_file(effect))
+        return answer_no_pid_file(effect);
     if (user && !knows && is_known_to_have_ended(effect, &pid))
         return answer_ended(effect, pid);
     probe_prepare(effect, knows);

@@ -21,6 +21,7 @@
 #include "agent/shell/agent_policy.h"
 #include "agent/shell/agent_trim.h"
 #include "agent/shell/agent_watch.h"
+#include "agent/shell/others.h"
 #include "agent/shell/workers.h"
 #include "agent/supervise/core.h"
 #include "base/io/log.h"
@@ -338,16 +339,39 @@ static void kill_child(struct effect *effect, int64_t now_ms)
     spawn_kill(&effect->progress);
 }
 
+struct run_spared {
+    const struct core *core;
+    struct core_whose whose; /* its process */
+};
+
+/* What it has started may be hosted under another name by now. */
+static bool run_spares(void *arg, const struct ident *id)
+{
+    const struct run_spared *s = arg;
+
+    return others_have_now(s->core, (struct core_ident){ id->pid, id->start_ticks }, s->whose.space,
+                           s->whose.name);
+}
+
+static int end_command(const struct core *c, const struct ident *command, struct core_whose whose,
+                       struct err *err)
+{
+    const struct tree_spared spared = { run_spares, &(struct run_spared){ c, whose } };
+    size_t killed;
+
+    return tree_kill(command, true, &spared, &killed, err);
+}
+
 /* The result is not needed any more. */
 static void drop_began(struct effect *effect)
 {
+    const struct core_whose whose = { effect->run.space, effect->run.name, 0 };
     struct err why;
-    size_t killed;
 
     if (effect->has_failed)
         return;
-    (void)tree_kill(&effect->began.id, true, NULL, &killed,
-                    &why); /* it may have ended; if not, it is a stray now */
+    (void)end_command(effect->effects->agent->core, &effect->began.id, whose,
+                      &why); /* it may have ended; if not, it is a stray now */
     sys_close(effect->began.pidfd);
     effect->has_failed = true;
 }
@@ -684,14 +708,15 @@ static void drop_waiting(struct runs *r, uint64_t id)
 void runs_end(struct runs *r, uint64_t id)
 {
     struct watched *h = watch_find_run(r->parts.watches, id);
+    struct core_whose whose = { "", "", 0 };
     struct err err;
-    size_t killed;
 
+    (void)core_find_run(r->parts.agent->core, id, &whose);
     if (h)
         h->is_killed = true;
     if (!h)
         drop_waiting(r, id);
-    else if (tree_kill(&h->id, true, NULL, &killed, &err) && err.code != ERR_NOT_FOUND)
+    else if (end_command(r->parts.agent->core, &h->id, whose, &err) && err.code != ERR_NOT_FOUND)
         LOG(r->parts.agent->log, LOG_WARN, "a command that took too long can not be ended",
             log_int("pid", h->pid), log_err(&err));
 }

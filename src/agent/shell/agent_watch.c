@@ -18,6 +18,7 @@
 #include "agent/shell/agent_output.h"
 #include "agent/shell/agent_trim.h"
 #include "agent/shell/late_exits.h"
+#include "agent/shell/others.h"
 #include "agent/shell/traces.h"
 #include "agent/supervise/core.h"
 #include "base/io/epoll_set.h"
@@ -754,8 +755,8 @@ static bool spares(void *arg, const struct ident *id)
     struct core_whose whose;
 
     return core_find_whose(s->core, s->ident, &whose) &&
-           core_is_others(s->core, (struct core_ident){ id->pid, id->start_ticks }, whose.space,
-                          whose.name);
+           others_have_now(s->core, (struct core_ident){ id->pid, id->start_ticks }, whose.space,
+                           whose.name);
 }
 
 /* Its cgroup is not killed: siblings may be in it, and agent_family.h ends the rest of the family.

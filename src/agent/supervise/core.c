@@ -298,6 +298,15 @@ void core_on_probe(struct core *c, uint64_t id, const struct core_probe *probe, 
         op_step(op, OP_PROBED, &(struct op_input){ .probe = probe });
 }
 
+/* What this agent has watched is known: no search has to say what else may run. */
+static void end_doubt(struct proc *k)
+{
+    if (k->has_ended_unseen)
+        return;
+    k->doubt_ms = 0;
+    k->is_unseen = false;
+}
+
 void core_on_exit(struct core *c, struct core_ident ident, int status, int64_t now_ms)
 {
     struct proc *k;
@@ -310,6 +319,7 @@ void core_on_exit(struct core *c, struct core_ident ident, int status, int64_t n
             op_before_exit(op, ident);
         cause_on_exit(k, ident, status);
         restart_note_exit(k);
+        end_doubt(k);
         core_set_ident(k, (struct core_ident){ 0 });
         restart_on_exit(k);
         if (!TAILQ_EMPTY(&k->ops))
@@ -491,6 +501,20 @@ static void start_ident(struct proc *k, bool same_boot)
     k->cause.since_s = k->core->wall_ms / 1000;
 }
 
+/* The previous agent ended before it had the answer.  Once the start command has ended, orphans of
+ * the main process look like its siblings. */
+static void resume_siblings(struct proc *k)
+{
+    const struct core *c = k->core;
+
+    if (!k->ident.pid || k->knows_siblings || k->run.pid || !TAILQ_EMPTY(&k->ops))
+        return;
+    if (k->start.pid > 0 && c->effects->is_alive && c->effects->is_alive(c->arg, k->start))
+        core_ask_siblings(k);
+    else
+        k->knows_siblings = true;
+}
+
 /* After a power loss the journal may lack the record that a command was started.  So no command
  * without a result is started now: it might be for the second time. */
 static void start_proc(struct proc *k, bool same_boot)
@@ -511,6 +535,7 @@ static void start_proc(struct proc *k, bool same_boot)
     if (k->ident.pid && !k->run.pid && TAILQ_EMPTY(&k->ops))
         k->is_unseen = false; /* no unrecorded process to search for */
     rate_resume(k);
+    resume_siblings(k);
     if (k->run.pid)
         restart_resume(k); /* its record stays until it has ended */
     op_begin_next(k);
@@ -677,6 +702,15 @@ bool core_find_whose(const struct core *c, struct core_ident ident, struct core_
     if (k)
         *ret = (struct core_whose){ k->meta.space, k->meta.name, k->start_from };
     return k != NULL;
+}
+
+bool core_find_run(const struct core *c, uint64_t id, struct core_whose *ret)
+{
+    const struct op *op = map_find(&c->by_id, (const char *)&id, sizeof(id));
+
+    if (op)
+        *ret = (struct core_whose){ op->proc->meta.space, op->proc->meta.name, op->out_from };
+    return op != NULL;
 }
 
 void core_each_running(const struct core *c, core_running_fn *fn, void *arg)

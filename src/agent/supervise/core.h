@@ -92,6 +92,8 @@ struct core_whose {
     int64_t out_from;
 };
 bool core_find_whose(const struct core *c, struct core_ident ident, struct core_whose *ret);
+/* The process of which this is a command; false: it is not that of an operation in progress. */
+bool core_find_run(const struct core *c, uint64_t id, struct core_whose *ret);
 
 /* Calls `fn` for every command of a previous agent for which effect adopt() has not been called
  * yet. */

@@ -24,6 +24,35 @@ bool claim_has(const struct op *op, struct core_ident ident)
     return ident.pid && next_other(op, ident, NULL);
 }
 
+static bool is_same_identity(const struct proc_identity *a, const struct proc_identity *b)
+{
+    return !strcmp(a->proc_name, b->proc_name) && !strcmp(a->pid_path, b->pid_path) &&
+           !strcmp(a->user, b->user);
+}
+
+static bool has_same_identity(const struct proc *other, const struct op *op)
+{
+    return is_same_identity(&other->spec.identity, &op->command.spec.identity);
+}
+
+/* Another hosted name of the process, which is down: both would start it.  Without a pid file two
+ * processes of one program are told apart by who started them. */
+static struct proc *find_down(const struct op *op)
+{
+    struct map_entry *e;
+
+    if (op_row(op)->kind != CHANGES_HOSTING)
+        return NULL;
+    for (size_t at = 0; (e = map_next(&op->core->proc, &at));) {
+        struct proc *other = e->value;
+
+        if (other != op->proc && other->hosted && !other->ident.pid &&
+            *other->spec.identity.pid_path && has_same_identity(other, op))
+            return other;
+    }
+    return NULL;
+}
+
 /* One pid file may have two paths, by symbolic links; its process has one name. */
 static bool may_be_same(const struct proc *other, const struct proc_identity *i)
 {
@@ -40,15 +69,12 @@ bool claim_is_possible(const struct op *op)
         if (e->value != op->proc && may_be_same(e->value, &op->command.spec.identity))
             return true;
     }
-    return claim_has(op, op->proc->ident);
+    return claim_has(op, op->proc->ident) || find_down(op);
 }
 
-static bool has_same_identity(const struct proc *other, const struct op *op)
+bool claim_is_made(const struct op *op, struct core_ident ident)
 {
-    const struct proc_identity *a = &other->spec.identity, *b = &op->command.spec.identity;
-
-    return !strcmp(a->proc_name, b->proc_name) && !strcmp(a->pid_path, b->pid_path) &&
-           !strcmp(a->user, b->user);
+    return claim_has(op, ident) || find_down(op);
 }
 
 static bool is_same_space(const struct proc *a, const struct proc *b)
@@ -77,7 +103,16 @@ static void tell_moved(struct proc *other, const struct proc *to)
 {
     long long pid = (long long)other->ident.pid;
 
-    if (is_same_space(other, to))
+    if (!pid && is_same_space(other, to))
+        core_tell_event(other, "process_hosting_moved",
+                        "%s is no longer hosted: it is hosted as %s from now on", other->meta.name,
+                        to->meta.name);
+    else if (!pid)
+        core_tell_event(other, "process_hosting_moved",
+                        "%s is no longer hosted: it is hosted under a name of another namespace "
+                        "from now on",
+                        other->meta.name);
+    else if (is_same_space(other, to))
         core_tell_event(other, "process_hosting_moved",
                         "%s is no longer hosted: its process %lld is hosted as %s from now on",
                         other->meta.name, pid, to->meta.name);
@@ -108,7 +143,9 @@ bool claim_can_move(const struct op *op, struct core_ident ident, const struct p
         *ret_other = caller_may_host(op, other) ? other : NULL;
         return false;
     }
-    return true;
+    *ret_other = NULL;
+    other = find_down(op);
+    return !other || caller_may_host(op, other);
 }
 
 const struct proc *claim_other(const struct op *op, struct core_ident ident)
@@ -130,4 +167,30 @@ void claim_move(struct op *op, struct core_ident ident)
         take_over(op->proc, other);
         end_claim(other, op->proc);
     }
+    while ((other = find_down(op)))
+        end_claim(other, op->proc);
+}
+
+static bool is_starting(const struct op *op)
+{
+    bool is_begun = op->phase == PHASE_PREPARE || op->phase == PHASE_FIND ||
+                    op->phase == PHASE_RUN || op->phase == PHASE_LATE ||
+                    op->phase == PHASE_SETTLE || op->phase == PHASE_CHECK;
+
+    return is_begun && op_starts(op) && op->half == HALF_START;
+}
+
+bool claim_is_being_started(const struct op *op)
+{
+    const struct core *c = op->core;
+    struct map_entry *e;
+
+    for (size_t at = 0; *op->command.spec.identity.pid_path && (e = map_next(&c->by_id, &at));) {
+        const struct op *other = e->value;
+
+        if (other->proc != op->proc && is_starting(other) &&
+            is_same_identity(&other->command.spec.identity, &op->command.spec.identity))
+            return true;
+    }
+    return false;
 }

@@ -6,7 +6,11 @@
  * process that another hosted name has, hosting moves to the name of the operation, if both have
  * the same proc_name, pid file and user, and if the caller may host the other name too
  * (message_command.may_host).  Otherwise the operation ends with CODE_MATCH; its text names the
- * other only to a caller that may host it.  All other operations take no notice of other names. */
+ * other only to a caller that may host it.  All other operations take no notice of other names.
+ *
+ * The same holds for a host operation where both are down: each name would start the process.  An
+ * automatic start waits while the process is being started under another name: its pid file may not
+ * be written yet. */
 #ifndef AGENT_SUPERVISE_CORE_CLAIM_H
 #define AGENT_SUPERVISE_CORE_CLAIM_H
 
@@ -19,13 +23,19 @@ bool claim_is_possible(const struct op *op);
 /* Whether another hosted name has this process. */
 bool claim_has(const struct op *op, struct core_ident ident);
 
+/* The same, or a hosted name that is down identifies the process of the operation. */
+bool claim_is_made(const struct op *op, struct core_ident ident);
+
+/* Whether the process of the operation is being started under another name. */
+bool claim_is_being_started(const struct op *op);
+
 /* A hosted name that has this process, if the caller may host it; NULL: there is none. */
 const struct proc *claim_other(const struct op *op, struct core_ident ident);
 
 /* False: *ret_other is a name that hosting can not move from, or NULL if it may not be named. */
 bool claim_can_move(const struct op *op, struct core_ident ident, const struct proc **ret_other);
 
-/* Ends the hosting of all other names that have this process. */
+/* Ends the hosting of all other names that have this process, or are down and identify it. */
 void claim_move(struct op *op, struct core_ident ident);
 
 #endif

@@ -38,27 +38,45 @@ static bool wants_orphans(const struct op *op)
            op->proc->failed_ms != 0;
 }
 
-void op_fill_family(const struct op *op, int number, struct core_family *ret)
+/* Where no siblings were recorded everyone in the cgroup is family. */
+static void fill_family(const struct proc *k, struct core_family *ret)
 {
-    const struct proc *k = op->proc;
     bool runs = k->ident.pid != 0;
 
     *ret = (struct core_family){
-        .id = op->id,
-        .question = op->questions,
         .space = k->meta.space,
         .name = k->meta.name,
-        .spec = k->has_spec ? &k->spec : &op->command.spec,
+        .spec = &k->spec,
         .main = runs ? k->ident : k->last,
         .start = runs ? k->start : last_start(k),
         .ended_ms = runs ? INT64_MAX : k->last_ms,
-        .siblings = !k->knows_siblings ? "*"
-                    : k->siblings      ? k->siblings
-                                       : "",
-        .number = number,
-        .has_crashed = op->clear.then == CLEAR_THEN_START && op_is_ours(op),
-        .wants_orphans = wants_orphans(op),
+        .siblings = k->siblings ? k->siblings : "",
     };
+}
+
+void op_fill_family(const struct op *op, int number, struct core_family *ret)
+{
+    fill_family(op->proc, ret);
+    ret->id = op->id;
+    ret->question = op->questions;
+    if (!op->proc->has_spec)
+        ret->spec = &op->command.spec;
+    ret->number = number;
+    ret->has_crashed = op->clear.then == CLEAR_THEN_START && op_is_ours(op);
+    ret->wants_orphans = wants_orphans(op);
+}
+
+void core_ask_siblings(struct proc *k)
+{
+    const struct core *c = k->core;
+    struct core_family f;
+
+    k->knows_siblings = !c->effects->siblings || !k->start.pid ||
+                        (core_is_same(k->start, k->ident) && !k->siblings);
+    if (k->knows_siblings)
+        return;
+    fill_family(k, &f);
+    c->effects->siblings(c->arg, &f);
 }
 
 static void await_answer(struct op *op)
@@ -125,14 +143,17 @@ static void send_kill(struct op *op)
     end_members(op, CLEAR_KILLED, SIGKILL, KILL_MS);
 }
 
-/* The start command still runs, and may start another one, or become it. */
 static bool has_living_start(const struct op *op)
 {
-    const struct proc *k = op->proc;
-    const struct core *c = op->core;
+    return core_has_living_start(op->proc);
+}
 
-    return k->last_start.pid > 0 && !core_is_same(k->last_start, k->last) && c->effects->is_alive &&
-           c->effects->is_alive(c->arg, k->last_start);
+/* With scope `process` the family is not looked at; but a loop around the process must not go on
+ * beside a second one. */
+static bool has_lone_start(const struct op *op)
+{
+    return core_is_alone(op->core, op->proc->has_spec ? &op->proc->spec : &op->command.spec) &&
+           has_living_start(op);
 }
 
 bool op_clear(struct op *op, enum op_clear_then then)
@@ -149,7 +170,7 @@ bool op_clear(struct op *op, enum op_clear_then then)
     if (then == CLEAR_THEN_SAY_DOWN && has_own_command(op) && !has_living_start(op))
         return false;
     op_fill_family(op, 0, &f);
-    if (!f.wants_orphans && !effects->has_family(op->core->arg, &f)) {
+    if (!f.wants_orphans && !effects->has_family(op->core->arg, &f) && !has_lone_start(op)) {
         k->last = k->last_start = (struct core_ident){ 0 };
         return false;
     }
@@ -223,18 +244,22 @@ static void end_clear(struct op *op, const struct core_members *m)
 
 /* ---- a new main process */
 
+/* Both are asked in turn, the pid file first: a successor that has written it is the main process,
+ * though the start command lives. */
 static enum ask question_of(const struct op *op, const struct core_members *m)
 {
     int64_t waited_ms = op->core->now_ms - op->clear.begun_ms;
     int64_t check_ms = proc_policy_of(&op->command.spec).start_check_s * 1000;
+    bool asks_file, asks_start;
 
     if (op->clear.then != CLEAR_THEN_START || !op_is_ours(op))
         return ASK_NOTHING;
-    if (waited_ms < check_ms && has_living_start(op))
-        return ASK_SELF;
-    if (waited_ms < RENEW_MS && m->may_be_main && *op->command.spec.identity.pid_path)
+    asks_file =
+        waited_ms < RENEW_MS && m->may_be_main && *op->command.spec.identity.pid_path != '\0';
+    asks_start = waited_ms < check_ms && has_living_start(op);
+    if (asks_file && !(asks_start && op->clear.last == ASK_PID_FILE))
         return ASK_PID_FILE;
-    return ASK_NOTHING;
+    return asks_start ? ASK_SELF : ASK_NOTHING;
 }
 
 /* A start command that still runs is ended in any case: it might start the process again. */
@@ -257,8 +282,13 @@ static void await(struct op *op, const struct core_members *m)
     enum ask ask = question_of(op, m);
 
     if (ask != ASK_NOTHING) {
+        op->clear.last = ask;
         await_answer(op);
         op_ask_who(op, ask);
+    } else if (op->clear.then == CLEAR_THEN_START && op->proc->may_finish) {
+        op->questions++; /* what is left of it is not in the way of a next start */
+        op->is_cleared = true;
+        op_wait_for_slot(op, true);
     } else if (!has_own_command(op))
         send_stop_signal(op);
     else if (op->core->now_ms < op->clear.until_ms)
@@ -301,14 +331,24 @@ void op_on_family(struct op *op, const struct op_input *in)
         look_later(op);
 }
 
-void op_on_clear_timer(struct op *op, const struct op_input *in)
+/* A late answer does not count any more, and must not end what is started now. */
+static void end_unanswered(struct op *op)
 {
     static const struct core_members nothing_known = { .names = "", .others = "" };
+    const struct core *c = op->core;
+
+    if (c->effects->drop_family)
+        c->effects->drop_family(c->arg, op->id);
+    end_clear(op, &nothing_known);
+}
+
+void op_on_clear_timer(struct op *op, const struct op_input *in)
+{
     bool is_over = op->core->now_ms >= op->clear.until_ms;
 
     (void)in;
     if (op->clear.is_asking)
-        end_clear(op, &nothing_known); /* a late answer does not count any more */
+        end_unanswered(op);
     else if (op->clear.step == CLEAR_SIGNALLED && is_over)
         send_kill(op);
     else

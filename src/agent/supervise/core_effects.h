@@ -121,8 +121,8 @@ struct core_family {
     int number;              /* the signal that each member gets; 0: none */
     bool has_crashed;        /* the main process ended by itself: a member that leads a session of
                                 its own and runs another program is named, and gets no signal */
-    bool wants_orphans; /* the last start has failed: where there is no cgroup, orphans that run
-                           the program of the main process are named (orphans.h) */
+    bool wants_orphans;      /* the last start has failed: orphans that run the program of the main
+                                process are named (orphans.h) */
 };
 
 /* The members that live, but for the main process. */
@@ -164,6 +164,8 @@ struct core_effects {
     bool (*has_family)(void *arg, const struct core_family *f);
     /* Finds the members, and sends them the signal. -> core_on_family() */
     void (*family)(void *arg, const struct core_family *f);
+    /* The answer comes too late: from now on its members get no signal.  May be NULL. */
+    void (*drop_family)(void *arg, uint64_t id);
     /* A start has succeeded, and the main process is not the command: what else did the command
      * start? -> core_on_siblings() */
     void (*siblings)(void *arg, const struct core_family *f);

@@ -333,7 +333,9 @@ static void end_claimed(struct op *op, struct core_ident ident, const struct pro
 {
     const char *name = op->proc->meta.name;
 
-    if (other)
+    if (!ident.pid)
+        op_end(op, CODE_MATCH, "process (%s) is hosted under another name", name);
+    else if (other)
         op_end(op, CODE_MATCH, "process (%s) runs with pid %lld, which is hosted as %s:%s", name,
                (long long)ident.pid, other->meta.space, other->meta.name);
     else
@@ -348,7 +350,7 @@ bool op_claim(struct op *op, struct core_ident ident)
 {
     const struct proc *other;
 
-    if (op_is_ours(op) || op->command.only_if_hosted || !claim_has(op, ident))
+    if (op_is_ours(op) || op->command.only_if_hosted || !claim_is_made(op, ident))
         return true;
     if (!claim_can_move(op, ident, &other)) {
         end_claimed(op, ident, other);
@@ -356,6 +358,7 @@ bool op_claim(struct op *op, struct core_ident ident)
     }
     claim_move(op, ident);
     cause_on_spec(op->proc, &op->command.spec);
+    restart_on_spec(op->proc, &op->command.spec);
     host(op);
     journal_note_process(op->proc);
     return true;
@@ -409,20 +412,6 @@ void op_end_cleared(struct op *op)
         op_end(op, CODE_OK, "success");
 }
 
-/* What its command has started besides is no family of the process. */
-static void ask_siblings(struct op *op)
-{
-    struct proc *k = op->proc;
-    const struct core *c = op->core;
-    struct core_family f;
-
-    k->knows_siblings = !c->effects->siblings || core_is_same(k->start, k->ident);
-    if (k->knows_siblings || !k->start.pid)
-        return;
-    op_fill_family(op, 0, &f);
-    c->effects->siblings(c->arg, &f);
-}
-
 static void end_started(struct op *op, struct core_ident ident)
 {
     struct proc *k = op->proc;
@@ -438,7 +427,7 @@ static void end_started(struct op *op, struct core_ident ident)
     op_note_begin(op, ident);
     cause_on_start(k);
     cause_set_text(&k->cause.left, NULL);
-    ask_siblings(op);
+    core_ask_siblings(k);
     k->last_start_s = op->core->wall_ms / 1000;
     k->cause.has_finished = proc_policy_of(&k->spec).kind != PROC_RESIDENT;
     if (!op_is_ours(op))
@@ -453,6 +442,8 @@ void op_succeed(struct op *op, struct core_ident ident)
     case MAKES_STOP: end_stopped(op); return;
     case MAKES_RUN: end_started(op, ident); return;
     case LEAVES_AS_IS:
+        if (ident.pid && !op->proc->ident.pid)
+            op_note_found(op->proc, ident); /* a reload may replace the process */
         cause_on_success(op->proc);
         if (core_is_known(op->proc))
             journal_note_process(op->proc);

@@ -63,7 +63,6 @@ static bool is_successor(const struct proc *k)
 void core_restore_ident(struct proc *k, struct core_ident ident, int64_t begun_ms)
 {
     struct core *c = k->core;
-    bool is_of_start = k->actual == ACTUAL_STARTING || k->ident.pid || is_successor(k);
 
     if (k->ident.pid) {
         drop_pid(k);
@@ -74,16 +73,13 @@ void core_restore_ident(struct proc *k, struct core_ident ident, int64_t begun_m
         k->last_ms = k->has_ended_unseen ? 0 : c->now_ms;
         k->lived_ms = c->now_ms - k->begun_ms;
     }
+    k->is_after_run = !ident.pid;
+    k->may_finish = false;
     k->ident = ident;
     k->cause.since_s = c->wall_ms / 1000;
     if (ident.pid) {
         k->is_owed = false;
         k->attempt_ms = 0;
-        if (c->is_started && !is_of_start) {
-            k->start = (struct core_ident){ 0 }; /* it was started by other means */
-            core_set_siblings(k, "");
-            k->knows_siblings = true;
-        }
         k->begun_ms = begun_ms;
         put_pid(k);
         c->effects->watch(c->arg, ident);
@@ -91,10 +87,23 @@ void core_restore_ident(struct proc *k, struct core_ident ident, int64_t begun_m
     proc_step(k, ident.pid ? PROC_EVENT_FOUND : PROC_EVENT_ENDED);
 }
 
+/* It was started by other means. */
+static void forget_start(struct proc *k)
+{
+    k->start = (struct core_ident){ 0 };
+    core_set_siblings(k, "");
+    k->knows_siblings = true;
+}
+
 void core_set_ident(struct proc *k, struct core_ident ident)
 {
-    if (!core_is_same(ident, k->ident))
-        core_restore_ident(k, ident, core_named_ms(k, ident));
+    bool is_of_start = k->actual == ACTUAL_STARTING || k->ident.pid || is_successor(k);
+
+    if (core_is_same(ident, k->ident))
+        return;
+    if (ident.pid && k->core->is_started && !is_of_start)
+        forget_start(k);
+    core_restore_ident(k, ident, core_named_ms(k, ident));
 }
 
 struct proc *core_proc_of_ident(const struct core *c, struct core_ident ident)
@@ -104,4 +113,12 @@ struct proc *core_proc_of_ident(const struct core *c, struct core_ident ident)
     while (k && k->ident.start_ticks != ident.start_ticks)
         k = k->same_pid;
     return k;
+}
+
+bool core_has_living_start(const struct proc *k)
+{
+    const struct core *c = k->core;
+
+    return k->last_start.pid > 0 && !core_is_same(k->last_start, k->last) && c->effects->is_alive &&
+           c->effects->is_alive(c->arg, k->last_start);
 }

@@ -72,7 +72,7 @@ struct proc {
     bool run_prepares;       /* it is its pre-start command */
     struct core_ident start; /* the last start command */
     int64_t told_others;     /* digest of the processes that the last event named; 0: none */
-    bool knows_siblings;     /* `siblings` is of this run; if not, any may be one */
+    bool knows_siblings;     /* `siblings` is of this run; if not, the answer is awaited */
     char *siblings;          /* what it started besides the main process; on the heap, or NULL */
     int64_t start_from;      /* offset in its output file of the output since that start */
     int64_t begun_ms;        /* when its main process first had its name */
@@ -98,13 +98,15 @@ struct proc {
     struct order *order;          /* core_order.h: it waits, or others wait for it */
     bool is_booting, is_in_level; /* core_order.h: part of the boot; its level has begun */
     bool has_ended_unseen;        /* its last run ended while no agent ran */
-    bool has_exit_news;           /* its last exit was not asked for, and is not reported yet */
-    bool is_denied;               /* the host's policy forbids restarting it */
-    struct limit *limit;          /* core_limit.h; these three are NULL if unused */
-    struct cycle *cycle;          /* core_cycle.h */
-    struct health *health;        /* core_health.h */
-    struct rate *rate;            /* core_rate.h; NULL: it was not restarted */
-    char key[];                   /* space:name, then NUL and the space again */
+    bool is_after_run;            /* its main process has ended, and no start has begun since */
+    bool may_finish;       /* it has ended as its spec allows, while its start command lives */
+    bool has_exit_news;    /* its last exit was not asked for, and is not reported yet */
+    bool is_denied;        /* the host's policy forbids restarting it */
+    struct limit *limit;   /* core_limit.h; these three are NULL if unused */
+    struct cycle *cycle;   /* core_cycle.h */
+    struct health *health; /* core_health.h */
+    struct rate *rate;     /* core_rate.h; NULL: it was not restarted */
+    char key[];            /* space:name, then NUL and the space again */
 };
 
 struct core {
@@ -152,6 +154,14 @@ void core_set_ident(struct proc *k, struct core_ident ident); /* and watches it;
 /* Accepts a new command; false: too many are waiting. */
 bool core_take(struct core *c, const struct message_command *m, int64_t deadline_ms);
 void core_forget(struct proc *k); /* frees k, which must be unregistered and without operations */
+
+/* Whether the start command of the run that has ended still runs: it may start another main
+ * process, or become it. */
+bool core_has_living_start(const struct proc *k);
+
+/* What the start command has started besides is no family of the process: asks for it, to be
+ * recorded.  Those of the run before are asked for again, too. */
+void core_ask_siblings(struct proc *k);
 
 bool core_has_main(const struct core *c, struct core_ident ident); /* it is one's main process */
 bool core_is_alone(const struct core *c, const struct proc_spec *spec); /* scope `process` */

@@ -448,6 +448,7 @@ static void replay_state(struct core *c, const struct process_record *r)
     k->up_ms = r->up_ms;
     k->last = (struct core_ident){ r->last_pid, r->last_ticks };
     k->last_start = (struct core_ident){ r->last_start_pid, r->last_start_ticks };
+    k->is_after_run = !r->pid && r->last_pid;
     k->is_proven = r->is_proven;
     k->is_outdated = r->is_outdated;
     k->last_start_s = r->last_start_s;

@@ -44,25 +44,40 @@ static struct core_ident self_of(const struct op *op)
     return op->phase == PHASE_RUN ? op->run : main;
 }
 
-/* Whether this is an automatic restart of a process that is known to have ended, so another
- * process of its name does not match.  The first start after hosting does not count: the process
- * may have been started by other means since it was stopped. */
-static bool replaces_ended(const struct op *op)
+/* The first start after hosting does not count: the process may have been started by other means
+ * since it was stopped. */
+static bool is_restart(const struct op *op)
 {
-    const struct proc *k = op->proc;
-
-    return op_is_ours(op) && op->origin == ORIGIN_RESTART && k->start.pid && !k->is_owed &&
-           !k->is_unseen && op->core->now_ms >= k->doubt_ms;
+    return op_is_ours(op) && op->origin == ORIGIN_RESTART && !op->proc->is_owed;
 }
 
-/* A survivor of the run that has ended is never the new main process, so the process is searched
- * for only after the survivors have ended.  After a restart of the agent one of them may be a
- * successor that the journal does not know. */
+static bool is_in_doubt(const struct proc *k)
+{
+    return k->is_unseen || k->core->now_ms < k->doubt_ms;
+}
+
+/* Whether this is an automatic restart of a process that is known to have ended, so another
+ * process of its name does not match. */
+static bool replaces_ended(const struct op *op)
+{
+    return is_restart(op) && op->proc->start.pid && !is_in_doubt(op->proc);
+}
+
+/* Whether it follows a run of which something may be left: a survivor is never the new main
+ * process, only because it has the right name.  So what is left is ended before the process is
+ * looked for. */
 static bool replaces_ended_run(const struct op *op)
 {
-    const struct proc *k = op->proc;
+    return is_restart(op) && op->proc->is_after_run;
+}
 
-    return replaces_ended(op) && k->last.pid && core_is_same(k->exited, k->last);
+/* Then only the pid file may name a new main process, because what is left may have the name, too,
+ * and not all of it is ended.  That no agent saw how the run ended makes no difference: a command
+ * that an agent had begun since is in the journal. */
+static bool is_by_pid_file(const struct op *op, enum ask ask)
+{
+    return ask == ASK_PID_FILE ||
+           (op->phase == PHASE_LOOK && replaces_ended_run(op) && op_instances(op) < 2);
 }
 
 /* After a start or restart command the process may be another one than before.  A process found
@@ -84,12 +99,12 @@ void op_ask_who(struct op *op, enum ask ask)
         .self = ask == ASK_PID_FILE ? (struct core_ident){ 0 } : self_of(op),
         .may_be_replaced = op->phase == PHASE_LOOK || op->phase == PHASE_CHECK,
         .is_renewed = op->phase != PHASE_LOOK && op_starts(op),
-        .is_doubtful = k->is_unseen || op->core->now_ms < k->doubt_ms,
+        .is_doubtful = is_in_doubt(k),
         .is_of_start = replaces_ended(op),
         .instances = op_instances(op),
         .is_untrusted = op->command.look == LOOK_UNCHECKED,
         .is_peek = is_for_show,
-        .by_pid_file = ask == ASK_PID_FILE,
+        .by_pid_file = is_by_pid_file(op, ask),
         .wants_view = operation_has_kind(op->command.op, ONLY_LOOKS),
         .since_ms = op->phase == PHASE_LOOK && op->asked_ms ? op->asked_ms : op->core->now_ms,
         .unchecked = op->is_unchecked ? &op->command.spec : NULL,
@@ -178,10 +193,14 @@ void op_end_down(struct op *op)
     end_not_running(op);
 }
 
-/* What an earlier run left would be in the way of the next one. */
+/* What an earlier run left would be in the way of the next one.  An automatic start that another
+ * name is ahead of is tried again a second later. */
 static void begin_start(struct op *op)
 {
-    if (!op_clear(op, CLEAR_THEN_START))
+    if (op_is_ours(op) && claim_is_being_started(op))
+        op_end(op, CODE_RUNNING, "process (%s) is being started under another name",
+               op->proc->meta.name);
+    else if (!op_clear(op, CLEAR_THEN_START))
         op_begin_part(op);
 }
 
@@ -341,9 +360,20 @@ void op_wait_for_slot(struct op *op, bool goes_first)
     op_queue_enter(op, goes_first);
 }
 
+/* The process has ended as its spec allows, and its start command brings no other one. */
+static bool has_finished(const struct op *op)
+{
+    return replaces_ended_run(op) && op->proc->may_finish &&
+           (op->is_cleared || !core_has_living_start(op->proc));
+}
+
 void op_on_slot(struct op *op, const struct op_input *in)
 {
     (void)in;
+    if (!op_has_acted(op) && has_finished(op)) {
+        op_end(op, CODE_CANCELLED, "it has completed, and is not restarted");
+        return;
+    }
     if (!op_has_acted(op)) {
         if (!replaces_ended_run(op) || !op_clear(op, CLEAR_THEN_START))
             look_first(op);

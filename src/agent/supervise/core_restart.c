@@ -104,7 +104,7 @@ void restart_on_failure(struct proc *k)
 void restart_reset(struct proc *k)
 {
     k->tries = k->fast_tries = k->failed_ms = k->attempt_ms = 0;
-    k->is_denied = false;
+    k->is_denied = k->may_finish = false;
     if (is_resident(k))
         k->cause.has_finished = false;
 }
@@ -190,9 +190,15 @@ static int64_t interval_ms(const struct proc *k)
     return wait_s * 1000;
 }
 
+/* A try whose probe failed began, too, though its command did not. */
+static int64_t try_began_ms(const struct proc *k)
+{
+    return k->attempt_ms > k->tried_ms ? k->attempt_ms : k->tried_ms;
+}
+
 static int64_t next_try_ms(const struct proc *k)
 {
-    int64_t after_begin_ms = k->tried_ms + (is_fast(k) ? APART_MS : interval_ms(k));
+    int64_t after_begin_ms = try_began_ms(k) + (is_fast(k) ? APART_MS : interval_ms(k));
     int64_t after_end_ms = is_fast(k) ? 0 : k->failed_ms + APART_MS;
 
     if (!k->failed_ms)
@@ -288,6 +294,8 @@ void restart_on_begun(struct proc *k)
     k->attempt_ms = 0;
     k->is_outdated = k->has_ended_unseen = false;
     k->lived_ms = 0;
+    if (!op_is_ours(op))
+        k->is_proven = false; /* a start that was asked for has to prove itself */
     if (op->begun != BEGUN_BEFORE)
         k->tried_ms = k->core->now_ms;
 }
@@ -305,7 +313,7 @@ void restart_on_up_end(struct proc *k)
 
 /* The process has exited as its spec allows, and not by request: an operation in progress, if
  * any, is a start. */
-static bool is_at_its_end(const struct proc *k)
+static bool is_expected_end(const struct proc *k)
 {
     const struct op *op = TAILQ_FIRST(&k->ops);
 
@@ -316,7 +324,7 @@ static bool is_at_its_end(const struct proc *k)
 /* A run that ended while no agent ran is no failure; nor is one whose exit is not known yet. */
 static bool is_failure(const struct proc *k)
 {
-    return core_is_same(k->exited, k->last) && !k->has_ended_unseen && !is_at_its_end(k);
+    return core_is_same(k->exited, k->last) && !k->has_ended_unseen && !is_expected_end(k);
 }
 
 /* The timer may be late. */
@@ -475,10 +483,17 @@ bool restart_for_health(struct proc *k)
     return true;
 }
 
+/* While its start command lives it may have been a helper of the same name. */
+static void note_expected_end(struct proc *k)
+{
+    k->may_finish = core_has_living_start(k);
+    k->cause.has_finished = !k->may_finish;
+}
+
 void restart_on_exit(struct proc *k)
 {
-    if (is_at_its_end(k))
-        k->cause.has_finished = true;
+    if (is_expected_end(k))
+        note_expected_end(k);
     journal_note_process(k);
     core_tell_process(k);
     restart_evaluate(k);
@@ -577,6 +592,17 @@ void restart_tell_exit(struct proc *k)
                         what_comes_next(k, next, sizeof(next)));
 }
 
+/* Its start command has brought no other process. */
+static void end_finished(struct proc *k)
+{
+    uncount_try(k);
+    k->cause.has_finished = true;
+    k->may_finish = false;
+    journal_note_process(k);
+    core_tell_process(k);
+    op_begin_next(k);
+}
+
 /* 828: the process was running.  A run that was up was restarted, also if it has ended before the
  * check, or is not ready yet. */
 void restart_on_done(struct proc *k, int code, const char *text)
@@ -585,6 +611,10 @@ void restart_on_done(struct proc *k, int code, const char *text)
     bool is_success = code == CODE_OK || has_come_to_its_end(k, code);
 
     k->run = (struct core_ident){ 0 };
+    if (code == CODE_CANCELLED) {
+        end_finished(k);
+        return;
+    }
     k->is_denied = code == CODE_DENIED;
     if (is_success || (was_up && !k->ident.pid)) {
         core_tell_event(k, "process_restart_success",

@@ -256,6 +256,7 @@ void op_note_start(struct op *op)
 {
     if (!op->proc->start.pid)
         op->proc->knows_siblings = true; /* nothing was started before */
+    op->proc->is_after_run = op->proc->may_finish = false;
     op->proc->start = op->run;
     op->proc->start_from = op->out_from;
 }

@@ -63,6 +63,7 @@ struct sim_options {
     ROW(REFUSALS, "times the store refused") \
     ROW(LIES, "lies") \
     ROW(RESTARTS, "restarts by agents") \
+    ROW(STOPS, "stops that left no family") \
     ROW(KILLS, "kills in the calm") \
     ROW(EVENTS, "events") \
     ROW(EVENT_GAPS, "gaps in them")

@@ -20,8 +20,10 @@ static void order_spec(int host, int key, struct proc_extra *extra)
 /* Some specs stop by a command and some by a signal; some restart in two steps. */
 static void make_spec(int host, int key, struct proc_spec *ret)
 {
+    static const char *const pid_paths[KEYS] = { "/srv/0.pid", "/srv/1.pid", "/srv/2.pid" };
+
     shape_defaults(&proc_spec_shape, ret);
-    ret->identity = (struct proc_identity){ "", "daemon", "/srv", "/srv/pid", "", "", "root" };
+    ret->identity = (struct proc_identity){ "", "daemon", "/srv", pid_paths[key], "", "", "root" };
     ret->control.start_cmd = "start";
     ret->control.stop_cmd = key == 1 ? "" : "stop";
     ret->control.restart_cmd = (host + key) % 2 ? "restart" : "";

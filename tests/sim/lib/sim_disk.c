@@ -97,6 +97,8 @@ static void note(struct host *h, unsigned type, const void *record, int64_t even
         sim_events_gap(h->sim, h->n, ((const struct event_gap *)record)->lost);
     if (type == RECORD_RESULT && !d->is_compacting)
         sim_wanted_result(h, record);
+    if (type == RECORD_RESULT && !d->is_compacting)
+        family_check_stop(h, record);
     if (type == RECORD_COMMAND && !d->is_compacting)
         check_journaled(h, record);
     if (item && !d->is_compacting)

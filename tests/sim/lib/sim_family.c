@@ -83,6 +83,22 @@ void family_two_steps(struct host *h, struct process *command)
               (long long)helper->pid);
 }
 
+/* ---- what a stop leaves */
+
+void family_check_stop(struct host *h, const struct message_result *m)
+{
+    int key = m->view.name[1] - '0';
+    const struct sim_item *item = &check_find(h->sim, m->task)->items[m->item];
+
+    if (m->code != CODE_OK || item->op != PROC_OP_STOP ||
+        *h->sim->specs[h->n][key].control.stop_cmd)
+        return;
+    h->sim->report.counts[SIM_STOPS]++;
+    if (count_workers(h, key))
+        sim_fail(h->sim, "host %d: p%d was stopped, and %zu of its workers live", h->n, key,
+                 count_workers(h, key));
+}
+
 /* ---- effects */
 
 static bool start_lives(struct host *h, const struct core_family *f)

@@ -11,6 +11,7 @@
 #include "agent/supervise/core.h"
 
 struct host;
+struct message_result;
 struct process;
 
 void family_begin(struct host *h, struct process *main); /* perhaps it has workers */
@@ -18,6 +19,9 @@ bool family_holds_port(struct host *h, int key);         /* a worker of an earli
 struct process *family_helper(struct host *h,
                               int64_t command); /* of a start in two steps, or NULL */
 void family_two_steps(struct host *h, struct process *command);
+
+/* A successful stop without a stop command leaves nothing of the family. */
+void family_check_stop(struct host *h, const struct message_result *m);
 
 /* Effects of the core. */
 bool family_has(void *host, const struct core_family *f);

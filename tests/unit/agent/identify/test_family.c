@@ -25,6 +25,9 @@ struct rig {
     struct facilities facilities;
     char name[OUTLOG_NAME_SIZE], folder[512];
     int kills;              /* how often cgroup.kill was used */
+    bool is_dropped;        /* after the first look at the group */
+    int64_t joins;          /* enters the group after that; 0: none */
+    int lists;              /* of the group */
     struct ident others[4]; /* main processes of other specs */
 };
 
@@ -41,9 +44,19 @@ static bool is_others(void *arg, const struct ident *id)
 
 static int list_group(void *arg, int64_t **ret, size_t *ret_n, struct err *err)
 {
+    struct rig *r = arg;
+
+    if (++r->lists == 2 && r->joins)
+        world_write(arena_printf(&r->arena, "%s/cgroup.procs", r->folder),
+                    arena_printf(&r->arena, "%lld", (long long)r->joins));
+    return cgroup_list(r->folder, ret, ret_n, err);
+}
+
+static bool is_dropped(void *arg)
+{
     const struct rig *r = arg;
 
-    return cgroup_list(r->folder, ret, ret_n, err);
+    return r->is_dropped;
 }
 
 static int kill_group(void *arg, struct err *err)
@@ -590,6 +603,47 @@ static void cgroup_kill_is_used_only_if_everyone_is_to_be_ended(void **state)
     assert_int_equal(look(r, 0), 0);
 }
 
+/* It is the next run: a name of a member took long to read. */
+static void one_that_enters_the_group_meanwhile_is_not_ended(void **state)
+{
+    struct rig *r = rig_of(state);
+    struct spawn_result next;
+
+    if (!use_group(r))
+        skip();
+    next = world_start(r->w, r->w->root, "exec ./victim");
+    start(r, "exec ./victim --children 2");
+    WAIT_UNTIL(look(r, 0) == 2);
+    end_main(r);
+    r->others[0] = next.id;
+    r->joins = next.id.pid;
+    r->lists = 0;
+    assert_int_equal(look(r, SIGKILL), 2);
+    assert_int_equal(r->kills, 0);
+    r->joins = 0;
+    WAIT_UNTIL(look(r, 0) == 0);
+    assert_true(lives(r, &next.id));
+}
+
+static void nothing_gets_a_signal_once_it_is_dropped(void **state)
+{
+    static const int numbers[] = { SIGTERM, SIGKILL };
+    struct rig *r = rig_of(state);
+
+    (void)use_group(r);
+    start(r, "exec ./victim --children 2");
+    WAIT_UNTIL(look(r, 0) == 2);
+    end_main(r);
+    r->want.is_dropped = is_dropped;
+    r->is_dropped = true;
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        assert_int_equal(look(r, numbers[i]), 2);
+    assert_int_equal(r->kills, 0);
+    r->is_dropped = false;
+    assert_int_equal(look(r, SIGKILL), 2); /* they live, and are not stopped for ever */
+    WAIT_UNTIL(look(r, 0) == 0);
+}
+
 static void too_many_siblings_are_a_star(void **state)
 {
     struct rig *r = rig_of(state);
@@ -659,6 +713,8 @@ static int all_tests(void)
         TEST(with_a_cgroup),
         TEST(nobody_leaves_the_cgroup),
         TEST(cgroup_kill_is_used_only_if_everyone_is_to_be_ended),
+        TEST(one_that_enters_the_group_meanwhile_is_not_ended),
+        TEST(nothing_gets_a_signal_once_it_is_dropped),
         TEST(too_many_siblings_are_a_star),
         TEST(many_are_counted_a_few_are_named_and_all_are_ended),
         TEST(every_call_that_fails_can_be_tried_again),

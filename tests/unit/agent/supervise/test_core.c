@@ -417,15 +417,17 @@ static void a_command_past_its_deadline_is_refused(void **state)
 
 static void tell_host(const char *name)
 {
+    char path[32];
     struct message_command m = { .task = name,
                                  .item = 1,
                                  .op = PROC_OP_HOST,
                                  .deadline_ms = INT64_MAX / 2,
                                  .meta = { "space", name, { 0 } } };
 
+    snprintf(path, sizeof(path), "/srv/%s.pid", name);
     shape_defaults(&proc_spec_shape, &m.spec);
     m.spec.has_identity = m.spec.has_control = PRESENCE_GIVEN;
-    m.spec.identity = (struct proc_identity){ "", "d", "/srv", "/srv/pid", "", "", "root" };
+    m.spec.identity = (struct proc_identity){ "", "d", "/srv", path, "", "", "root" };
     m.spec.control.start_cmd = "start";
     core_on_message(host.core, MESSAGE_COMMAND, &m, host.now_ms);
     core_on_durable(host.core, host.mark, host.now_ms); /* the command, */

@@ -7,9 +7,13 @@
 /* Hosts `a`, and lets `b` be the same process. */
 static void share(void)
 {
-    struct rig_proc *a = rig_proc("a"), *b = rig_proc("b");
-    int64_t item = rig_operate(PROC_OP_START, "a");
+    struct rig_proc *a, *b;
+    int64_t item;
 
+    rig.has_one_pid_file = true;
+    a = rig_proc("a");
+    b = rig_proc("b");
+    item = rig_operate(PROC_OP_START, "a");
     rig_pass(7000);
     assert_int_equal(rig_code(item), CODE_OK);
     b->pid = a->pid;
@@ -125,10 +129,12 @@ static void the_event_names_the_new_name(void **state)
 static void after_a_move_one_name_restarts_it(void **state)
 {
     struct message_command m;
-    struct rig_proc *a = rig_proc("a"), *b = rig_proc("b");
+    struct rig_proc *a, *b;
 
     (void)state;
     share();
+    a = rig_proc("a");
+    b = rig_proc("b");
     m = rig_command(PROC_OP_HOST, "b");
     m.may_host = MAY_HOST_ALL;
     assert_int_equal(operate(&m), CODE_OK);
@@ -178,12 +184,12 @@ static void anything_else_is_refused_and_changes_nothing(void **state)
         int64_t may_host;
         const char *space, *proc_name, *pid_path, *user, *text;
     } rows[] = {
-        { MAY_HOST_NONE, "space", "d", "/srv/pid", "root", "hosted under another name" },
-        { MAY_HOST_SPACE, "elsewhere", "d", "/srv/pid", "root", "hosted under another name" },
-        { MAY_HOST_ALL, "space", "e", "/srv/pid", "root", "hosted as space:a" },
+        { MAY_HOST_NONE, "space", "d", "/srv/one.pid", "root", "hosted under another name" },
+        { MAY_HOST_SPACE, "elsewhere", "d", "/srv/one.pid", "root", "hosted under another name" },
+        { MAY_HOST_ALL, "space", "e", "/srv/one.pid", "root", "hosted as space:a" },
         { MAY_HOST_ALL, "space", "d", "/srv/link", "root", "hosted as space:a" },
-        { MAY_HOST_ALL, "elsewhere", "d", "/srv/pid", "app", "hosted as space:a" },
-        { MAY_HOST_NONE, "space", "d", "/srv/pid", "app", "hosted under another name" },
+        { MAY_HOST_ALL, "elsewhere", "d", "/srv/one.pid", "app", "hosted as space:a" },
+        { MAY_HOST_NONE, "space", "d", "/srv/one.pid", "app", "hosted under another name" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -253,9 +259,42 @@ static void a_spec_that_is_renewed_moves_nothing(void **state)
     assert_true(rig_proc("a")->view.hosted);
 }
 
+/* Both would start it. */
+static void hosting_moves_also_while_it_is_down(void **state)
+{
+    static const struct {
+        int64_t may_host, code;
+    } rows[] = { { MAY_HOST_NONE, CODE_MATCH },
+                 { MAY_HOST_SPACE, CODE_OK },
+                 { MAY_HOST_ALL, CODE_OK } };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        bool moves = rows[i].code == CODE_OK;
+        struct message_command a, b;
+
+        rig_set_up(state);
+        rig.has_one_pid_file = true;
+        a = rig_command(PROC_OP_HOST, "a");
+        b = rig_command(PROC_OP_HOST, "b");
+        b.may_host = rows[i].may_host;
+        rig.is_blind = true; /* the first start of `a` has not begun */
+        rig_tell(&a);
+        rig_settle();
+        rig.is_blind = false;
+        rig_tell(&b);
+        rig_pass(7000);
+        assert_int_equal(rig_code(a.item), CODE_OK);
+        assert_int_equal(rig_code(b.item), rows[i].code);
+        assert_int_equal(rig_proc("a")->view.hosted, !moves);
+        assert_int_equal(rig_count_events("process_hosting_moved"), moves);
+        rig_tear_down(state);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hosting_moves_also_while_it_is_down),
         cmocka_unit_test(operations_are_not_refused_because_of_another_name),
         cmocka_unit_test(hosting_moves_to_a_name_that_is_the_same),
         cmocka_unit_test(a_start_of_what_is_hosted_as_another_names_it),

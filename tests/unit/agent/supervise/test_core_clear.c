@@ -327,8 +327,10 @@ static void an_answer_that_does_not_come_ends_the_phase(void **state)
     item = rig_operate(PROC_OP_STOP, "p");
     rig_pass(9000);
     assert_int_equal(rig_code(item), CODE_WAITING);
+    assert_int_equal(rig.family_drops, 0);
     rig_pass(2000);
     assert_int_equal(rig_code(item), CODE_OK);
+    assert_int_equal(rig.family_drops, 1); /* a late one must not end the next run */
     rig.is_family_silent = false;
     item = rig_operate(PROC_OP_STOP, "p"); /* what is left is not forgotten */
     rig_pass(1000);
@@ -414,9 +416,73 @@ static void what_can_not_be_told_is_not_tried_without_a_pause(void **state)
     assert_true(rig.n_records - records < 60);
 }
 
+static void tell_siblings(const struct rig_proc *p, const char *siblings)
+{
+    core_on_siblings(rig.core, "space", p->name, (struct core_ident){ p->pid, 1 }, siblings,
+                     rig.now_ms);
+}
+
+/* The agent ends before it has the answer. */
+static void siblings_that_are_not_known_are_asked_for_again(void **state)
+{
+    static const bool lives[] = { true, false };
+
+    for (size_t i = 0; i < ARRAY_LEN(lives); i++) {
+        struct rig_proc *p;
+
+        rig_set_up(state);
+        p = start("", 0);
+        assert_int_equal(rig.sibling_asks, 1);
+        p->start_lives = lives[i];
+        rig_crash(true);
+        rig_settle();
+        assert_int_equal(rig.sibling_asks, lives[i] ? 2 : 1);
+        tell_siblings(p, "17:1");
+        p->start_lives = false;
+        rig_crash(true);
+        rig_settle();
+        assert_int_equal(rig.sibling_asks, lives[i] ? 2 : 1);
+        rig_die(p, 1);
+        assert_string_equal(rig.family_siblings, "17:1");
+        rig_tear_down(state);
+    }
+}
+
+static void where_siblings_were_never_recorded_all_are_family(void **state)
+{
+    struct rig_proc *p = start("", 0);
+
+    (void)state;
+    rig_pass(60 * 1000);
+    rig_die(p, 1);
+    rig_settle();
+    assert_string_equal(rig.family_siblings, "");
+}
+
+/* Its script has become a plain command. */
+static void siblings_of_an_earlier_run_do_not_stay(void **state)
+{
+    struct rig_proc *p = start("", 0);
+
+    (void)state;
+    tell_siblings(p, "17:1");
+    p->is_foreground = true;
+    rig_die(p, 1);
+    rig_pass(7000);
+    assert_int_equal(rig.sibling_asks, 2);
+    tell_siblings(p, "");
+    rig_die(p, 1);
+    assert_string_equal(rig.family_siblings, "");
+    rig_pass(7000);
+    assert_int_equal(rig.sibling_asks, 2); /* there is nothing to ask for any more */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(siblings_that_are_not_known_are_asked_for_again),
+        RIG_TEST(where_siblings_were_never_recorded_all_are_family),
+        RIG_TEST(siblings_of_an_earlier_run_do_not_stay),
         RIG_TEST(left_workers_end_before_the_restart),
         RIG_TEST(where_nobody_is_left_nobody_is_looked_for),
         cmocka_unit_test(what_ignores_the_stop_signal_is_killed),

@@ -574,9 +574,9 @@ static void many_replay(int number, int64_t priority, int after)
     buf_printf(&json,
                "{\"meta\":{\"namespace\":\"space\",\"name\":\"p%d\"},\"hosted\":true,\"wanted\":1,"
                "\"pid\":%d,\"start_ticks\":1,\"has_spec\":true,\"spec\":{\"identity\":{"
-               "\"proc_name\":\"d\",\"setup_path\":\"/srv\",\"pid_path\":\"/srv/pid\",\"user\":"
+               "\"proc_name\":\"d\",\"setup_path\":\"/srv\",\"pid_path\":\"/srv/%d.pid\",\"user\":"
                "\"root\"},\"control\":{\"start_cmd\":\"start\"},\"holdfast\":{\"priority\":%lld",
-               number, number + 2, (long long)priority);
+               number, number + 2, number, (long long)priority);
     if (after >= 0)
         buf_printf(&json, ",\"after\":[\"p%d\"]", after);
     buf_puts(&json, "}}}");

@@ -285,7 +285,7 @@ static void not_in_time_is_a_failure_that_says_what_was_waited_for(void **state)
 {
     static const char *const texts[] = {
         [READY_NOTIFY] = "it has not sent READY=1 to $NOTIFY_SOCKET within 20 s",
-        [READY_PID_FILE] = "pid file /srv/pid does not name it within 20 s",
+        [READY_PID_FILE] = "pid file /srv/p.pid does not name it within 20 s",
         [READY_PORT] = "port 8080 takes no connections within 20 s",
         [READY_HEALTH] = "its health command has not succeeded: starting within 20 s",
     };

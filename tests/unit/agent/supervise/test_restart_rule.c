@@ -859,9 +859,45 @@ static void the_end_of_a_stop_that_was_asked_for_is_no_news(void **state)
     assert_int_equal(rig_count_events("process_exited"), 0);
 }
 
+static void a_start_that_was_asked_for_has_to_prove_itself_also_if_it_fails(void **state)
+{
+    struct message_command m = resident("p");
+    struct rig_proc *p = start_proven(&m);
+
+    (void)state;
+    rig_operate(PROC_OP_STOP, "p");
+    rig_pass(7000);
+    assert_true(proc_of("p")->is_proven);
+    p->is_idle = true;
+    m.item = ++rig.next_item;
+    rig_tell(&m);
+    rig_pass(7000);
+    assert_int_equal(rig_code(m.item), CODE_CHECK);
+    assert_false(proc_of("p")->is_proven);
+}
+
+/* 807 at each try: no command begins. */
+static void a_try_that_begins_no_command_is_spaced_like_others(void **state)
+{
+    struct message_command m = with_retries("p", 4);
+    int64_t from_ms = rig.now_ms;
+
+    (void)state;
+    rig_proc("p")->is_unsure = true;
+    host(&m);
+    while (!rig_count_events("process_cancel_restart") && rig.now_ms - from_ms < 3 * MINUTE_MS)
+        rig_pass(RIG_STEP_MS);
+    assert_true(rig.now_ms - from_ms >= 40 * 1000); /* start_interval is 10 s */
+    assert_true(rig.now_ms - from_ms <= 60 * 1000);
+    assert_int_equal(rig_count_events("process_restart_failed"), 5);
+    assert_int_equal(rig_proc("p")->runs, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        RIG_TEST(a_try_that_begins_no_command_is_spaced_like_others),
+        RIG_TEST(a_start_that_was_asked_for_has_to_prove_itself_also_if_it_fails),
         cmocka_unit_test(a_run_is_up_after_start_check_secs_and_after_half_of_it_once_proven),
         RIG_TEST(the_time_counts_from_when_its_name_matches),
         RIG_TEST(a_process_that_was_found_has_the_age_that_it_has),
