@@ -55,10 +55,78 @@ static void add_checked(struct cli *cli, struct table *t, const struct spec_proc
     table_add(t, STYLE_PLAIN, p->spec.control.start_cmd);
 }
 
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* A script has its own name, and may as well start the program: nothing is known of it. */
+static bool is_binary(const char *path)
+{
+    char magic[4] = "";
+    struct stat st;
+    int fd = sys_stat(path, &st) || !S_ISREG(st.st_mode) ? -1 : sys_open(path, O_RDONLY, 0);
+    ssize_t n = fd < 0 ? -1 : sys_read(fd, magic, sizeof(magic));
+
+    if (fd >= 0)
+        sys_close(fd);
+    return n == (ssize_t)sizeof(magic) && !memcmp(magic, "\177ELF", sizeof(magic));
+}
+
+/* Where this host has the program; NULL: nowhere, or it is no binary. */
+static const char *find_binary(const char *word, struct arena *a)
+{
+    const char *path = getenv("PATH");
+
+    if (*word == '/')
+        return is_binary(word) ? word : NULL;
+    for (size_t n; path && !strchr(word, '/') && *path; path += n + (path[n] == ':')) {
+        const char *file;
+
+        n = strcspn(path, ":");
+        file = arena_printf(a, "%.*s/%s", (int)n, path, word);
+        if (*path == '/' && is_binary(file))
+            return file;
+    }
+    return NULL;
+}
+
+/* Its executable, or the script that it interprets: the name of any word of the line. */
+static bool is_called(const char *binary, const char *command, const char *program, struct arena *a)
+{
+    char target[PATH_MAX];
+
+    if (realpath(binary, target) && !strcmp(last_part(target), program))
+        return true;
+    for (size_t n; *command; command += n + strspn(command + n, " \t")) {
+        n = strcspn(command, " \t");
+        if (!strcmp(last_part(arena_memdup(a, command, n)), program))
+            return true;
+    }
+    return false;
+}
+
+/* A warning: the command may start the program, and end. */
+static void warn_of_program(struct cli *cli, const struct spec_process *p)
+{
+    const char *command = p->spec.control.start_cmd, *program = p->spec.identity.proc_name;
+    const char *word = short_spec_program(command, &cli->arena);
+    const char *binary = *word ? find_binary(word, &cli->arena) : NULL;
+
+    if (!binary || is_called(binary, command, program, &cli->arena))
+        return;
+    out_line(&cli->side, TEXT_SPEC_OTHER_PROGRAM,
+             TEXT_ARGS(p->path, arena_printf(&cli->arena, "%s/%s", p->meta.space, p->meta.name),
+                       last_part(word), program));
+}
+
 /* The account of a spec without one is the caller's, as with --local. */
 int run_spec_check(struct cli *cli, struct err *err)
 {
     const struct short_context context = { "", "", spec_file_user(&cli->arena), SHORT_PID_DIR };
+    struct err ignored;
     struct table t;
     int64_t n = 0;
 
@@ -72,8 +140,11 @@ int run_spec_check(struct cli *cli, struct err *err)
             return -1;
         }
         p = all.items;
-        for (size_t j = 0; j < all.n; j++, n++)
+        for (size_t j = 0; j < all.n; j++, n++) {
             add_checked(cli, &t, &p[j]);
+            if (!cli->settings.quiet)
+                warn_of_program(cli, &p[j]);
+        }
         for (size_t j = 0; cli->settings.json && j < all.n; j++)
             cli_json(cli, &proc_spec_shape, &p[j].spec);
     }
@@ -81,6 +152,7 @@ int run_spec_check(struct cli *cli, struct err *err)
         table_put(&t, &cli->out);
         out_line(&cli->out, TEXT_SPEC_GOOD, TEXT_ARGS(cli_count(cli, n)));
     }
+    (void)out_flush(&cli->side, &ignored); /* a warning; standard error cannot be reported */
     table_done(&t);
     return CLI_OK;
 }
@@ -229,13 +301,6 @@ static void put_word(struct buf *to, const char *word)
             buf_addc(to, *word);
     }
     buf_addc(to, '\'');
-}
-
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
 }
 
 static int read_link(const char *path, char *to, size_t size, struct err *err)

@@ -303,6 +303,13 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+const char *short_spec_program(const char *command, struct arena *a)
+{
+    const char *word = first_word(command, a);
+
+    return strpbrk(command, ";|&`\n") || is_opaque(word) || is_opaque(base_name(word)) ? "" : word;
+}
+
 /* ---- identity */
 
 static int expand_directory(const char *word, struct arena *a, const char **ret, struct err *err)

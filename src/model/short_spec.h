@@ -59,6 +59,10 @@ int short_spec_expand(const struct short_spec *s, const struct short_context *co
                       struct arena *a, struct proc_meta *ret_meta, struct proc_spec *ret,
                       struct err *err);
 
+/* The program that a command line begins with, as it is written there; "": not known, because the
+ * line is the shell's. */
+const char *short_spec_program(const char *command, struct arena *a);
+
 extern const struct shape short_spec_shape, short_spec_list_shape;
 
 #endif

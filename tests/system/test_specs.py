@@ -180,6 +180,26 @@ def test_files_are_checked_without_an_agent(folder):
     assert f"{path}:4: stop_wait: must be a duration such as 30s, 5m or 1h30m" in said
 
 
+def test_a_program_by_another_name_is_warned_of(folder):
+    """Not where a script may start it, or the line is the shell's."""
+    path, script, link = folder.place / "web.yaml", folder.place / "start.sh", folder.place / "alias"
+    script.write_text("#!/bin/sh\nexec web\n")
+    script.chmod(0o755)
+    link.symlink_to("/bin/sleep")
+    warning = f"{path}: shop/web: the command runs sleep, but program is web; ps -e would show sleep"
+    for command, program, warns in (("/bin/sleep 60", "web", True), ("exec env A=b sleep 60", "web", True),
+                                    ("/bin/sleep 60", "sleep", False), (f"{link} 60", "sleep", False),
+                                    (f"{link} 60", "alias", False), (script, "web", False),
+                                    (f"python3 {folder.place}/web", "web", False), ("/no/such/sleep", "web", False),
+                                    ("cd / && sleep 60", "web", False), ("sleep 60 | cat", "web", False)):
+        path.write_text(f"name: shop/web\ncommand: {command}\nprogram: {program}\ndirectory: /\nuser: root\n")
+        p = folder.cli("spec", "check", path)
+        assert p.err.splitlines() == ([warning] if warns else []), (command, program, p.err)
+        assert "no errors; processes: 1" in p.out
+    path.write_text("name: shop/web\ncommand: /bin/sleep 60\nprogram: web\nuser: root\n")
+    assert "命令运行的是 sleep，而 program 为 web；ps -e 会显示 sleep" in folder.cli("spec", "check", path, "--lang", "zh").err
+
+
 def test_fields_are_explained(folder):
     said = folder.cli("spec", "fields").out
     assert "command" in said and "restart" in said and "holdfast" in said

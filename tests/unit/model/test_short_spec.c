@@ -90,6 +90,26 @@ static void a_command_says_the_program_and_its_folder(void **state)
     }
 }
 
+static void only_a_plain_command_has_a_known_program(void **state)
+{
+    static const char *const cases[][2] = {
+        { "/usr/sbin/nginx -g x", "/usr/sbin/nginx" },
+        { "env A=b exec java -jar x > /dev/null", "java" },
+        { "cd /srv && java -jar x", "" },
+        { "java -jar x | tee log", "" },
+        { "$HOME/run", "" },
+        { "/bin/sh start.sh", "" },
+        { "'/opt/a b/run'", "" },
+        { "", "" },
+    };
+    struct arena a = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_string_equal(short_spec_program(cases[i][0], &a), cases[i][1]);
+    arena_free(&a);
+}
+
 static void what_is_said_is_not_guessed(void **state)
 {
     struct arena a = { 0 };
@@ -308,6 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_name_and_a_command_are_enough),
         cmocka_unit_test(a_command_says_the_program_and_its_folder),
+        cmocka_unit_test(only_a_plain_command_has_a_known_program),
         cmocka_unit_test(what_is_said_is_not_guessed),
         cmocka_unit_test(restart_has_three_words),
         cmocka_unit_test(a_schedule_is_a_rule_of_cron_or_a_cycle),
