@@ -72,6 +72,7 @@ void local_make_readable(struct cli *cli, struct proc_view *v)
 {
     v->cause.failed_text = local_readable(cli, v->cause.failed_text);
     v->cause.limit_text = local_readable(cli, v->cause.limit_text);
+    v->cause.instead = local_readable(cli, v->cause.instead);
     v->checks = proc_view_checks_in(v, cli->lang, &cli->arena, translate_own);
 }
 

@@ -21,8 +21,9 @@ enum { WHY_OUTPUT_BYTES = 512, WHY_OUTPUT_LINES = 3, WHY_TEXT_BYTES = 512 };
 enum proc_oom { PROC_OOM_NO, PROC_OOM_PERHAPS, PROC_OOM_YES };
 
 struct proc_cause {
-    int64_t since_s; /* seconds since 1970; when it last started or ended */
-    int64_t doing;   /* enum proc_op in progress; -1: none */
+    int64_t since_s;     /* seconds since 1970; when it last started or ended */
+    int64_t doing;       /* enum proc_op in progress; -1: none */
+    const char *instead; /* of a start in progress: the program that was found instead; "": none */
 
     /* The last exit. */
     int64_t exit_s, exit_pid;

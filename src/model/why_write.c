@@ -62,6 +62,7 @@ enum phrase {
     WAITS_FOR,
     FORBIDDEN,
     NOT_HOSTED,
+    INSTEAD,
     THIS_TRY,
     THIS_OF,
     RUN_DOING,
@@ -127,6 +128,7 @@ static const char *const phrases[][LANGS] = {
     [WAITS_FOR] = { "; started when {0} is up", "；等待 {0} 启动后再拉起" },
     [FORBIDDEN] = { "; not started again while the host's policy forbids it", "；主机策略禁止，不会自动拉起" },
     [NOT_HOSTED] = { "; not hosted, so it is not started", "；未托管，不会自动拉起" },
+    [INSTEAD] = { "; {0}", "；{0}" },
     [THIS_TRY] = { ", try {0}", "（第 {0} 次拉起）" },
     [THIS_OF] = { ", try {0} of {1}", "（第 {0} 次拉起，最多 {1} 次）" },
     [RUN_DOING] = { "being run", "正在执行" },
@@ -505,6 +507,14 @@ static void say_periodic(struct sentence *s)
     say_next_run(s);
 }
 
+static void say_instead(struct sentence *s)
+{
+    const char *instead = agents_words(s, s->cause->instead);
+
+    if (*instead)
+        say(s, INSTEAD, PHRASE_ARGS(instead));
+}
+
 /* The operation in progress, and its cause if it is an automatic restart. */
 static void say_doing(struct sentence *s)
 {
@@ -516,10 +526,12 @@ static void say_doing(struct sentence *s)
     else
         buf_puts(s->to, operation_find(c->doing)->doing[s->lang]);
     if (s->view->status == PROC_RUNNING || !s->view->hosted || c->tries <= 0) {
+        say_instead(s);
         say_flapping(s);
         return;
     }
     say(s, c->tries_max > 0 ? THIS_OF : THIS_TRY, PHRASE_ARGS(n, most));
+    say_instead(s);
     say_ended(s, SEMICOLON);
     say_flapping(s);
     say_failed(s);

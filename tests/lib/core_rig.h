@@ -33,15 +33,16 @@ enum { RIG_CORES = 4, RIG_MEM_BYTES = 1 << 30 };
 /* A process, and what its commands will do. */
 struct rig_proc {
     char name[32], pid_path[48];
-    int64_t pid;           /* 0: it does not run */
-    int status;            /* of its commands */
-    const char *output;    /* and what they say */
-    bool hangs;            /* its commands do not end, until rig_end() */
-    bool is_foreground;    /* its start command is the process */
-    bool is_idle;          /* its commands change nothing */
-    bool ignores_term;     /* it does not mind SIGTERM */
-    const char *elsewhere; /* what is found instead of it */
-    bool is_unsure;        /* which is no answer: it may run all the same */
+    int64_t pid;                  /* 0: it does not run */
+    int status;                   /* of its commands */
+    const char *output;           /* and what they say */
+    bool hangs;                   /* its commands do not end, until rig_end() */
+    bool is_foreground;           /* its start command is the process */
+    bool is_idle;                 /* its commands change nothing */
+    bool ignores_term;            /* it does not mind SIGTERM */
+    const char *elsewhere;        /* what is found instead of it */
+    bool is_unsure;               /* which is no answer: it may run all the same */
+    const char *program, *script; /* of `elsewhere` */
     struct core_ident more[4];
     size_t n_more;      /* others that fit */
     struct err failure; /* code not 0: its commands can not even begin */
@@ -75,8 +76,8 @@ struct rig_proc {
     bool start_lives;            /* its start command, after all this time */
     int looks, left_signals[65]; /* of its family: without a signal, and by signal */
     bool is_watched, has_view;
-    struct proc_view view;                /* as it was told last, in English */
-    const char *limit_text, *failed_text; /* of its cause, as they were told */
+    struct proc_view view;                          /* as it was told last, in English */
+    const char *limit_text, *failed_text, *instead; /* of its cause, as they were told */
     struct arena arena;
 };
 
@@ -195,8 +196,10 @@ static inline void rig_take_view(const struct proc_view *v)
     proc_view_keep(&p->view, &p->arena);
     p->limit_text = p->view.cause.limit_text;
     p->failed_text = p->view.cause.failed_text;
+    p->instead = p->view.cause.instead;
     p->view.cause.limit_text = translate(p->limit_text, LANG_EN, &p->arena);
     p->view.cause.failed_text = translate(p->failed_text, LANG_EN, &p->arena);
+    p->view.cause.instead = translate(p->instead, LANG_EN, &p->arena);
     p->view.health = translate(p->view.health, LANG_EN, &p->arena);
 }
 
@@ -634,7 +637,9 @@ static inline void rig_answer_probe(struct rig_proc *p, uint64_t id, uint64_t qu
                                          : p->elsewhere                    ? FOUND_ANOTHER
                                                                            : FOUND_NOTHING,
                                 .ident = { runs ? p->pid : 0, runs },
-                                .why = p->elsewhere ? p->elsewhere : "there is no pid file" };
+                                .why = p->elsewhere ? p->elsewhere : "there is no pid file",
+                                .program = p->elsewhere ? p->program : "",
+                                .script = p->elsewhere ? p->script : "" };
 
     shape_defaults(&proc_view_shape, &probe.view);
     all[0] = probe.ident;

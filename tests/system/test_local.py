@@ -108,6 +108,32 @@ def test_a_first_start_is_shown_while_it_is_in_work(linked):
     assert linked.processes()["slow"]["status"] == 1
 
 
+def test_of_a_start_as_another_program_it_is_shown_at_once(linked):
+    """Long before its command has taken too long."""
+    name, place = "ns/odd", linked.folder / "odd"
+    spec = linked.spec("odd", "exec ./other -c 'until [ -e go ]; do sleep 0.05; done'")
+    shutil.copy("/bin/sh", place / "other")
+    linked.cli("start", name, "--spec", spec, "--no-wait")
+    text = "being started; the command runs as other, and proc-test is expected: is proc_name (program) right?"
+    chinese = "正在启动；命令以 other 运行，应为 proc-test：proc_name（program）是否正确？"
+    wait_until(lambda: text in " ".join(linked.cli("why", name).out.split()), "the host says it", timeout=60)
+    assert chinese in "".join(linked.cli("why", name, "--lang", "zh").out.split("\n"))
+    assert "the command runs as other" in linked.cli("ps").out
+    cause = linked.processes()["odd"]["cause"]
+    assert cause["doing"] == 0 and cause["instead"] in text, cause
+    told = wait_until(lambda: [p["process"] for p in linked.home.processes(name="odd")
+                               if p["process"]["cause"].get("instead")], "the server knows it")[0]
+    assert told["why"] == text and told["cause"]["instead"] == cause["instead"], told
+    for lang, expected in (("en", text), ("zh", chinese)):
+        p = linked.holdfast.run("holdfast", "why", name, "--json", "--lang", lang, "--socket",
+                                linked.home.data / "admin.sock", env=linked.env)
+        assert json.loads(p.out)["processes"][0]["process"]["why"] == expected, p.out
+    (place / "go").touch()
+    wait_until(lambda: linked.processes()["odd"]["cause"].get("failed_code") == 836, "the start has failed")
+    cause = linked.processes()["odd"]["cause"]
+    assert cause["doing"] == -1 and "instead" not in cause, cause
+
+
 @pytest.mark.parametrize("start", ["exit 7", "exec ./proc-test --exit 7"])
 def test_a_first_start_that_fails_stays_shown(linked, start):
     linked.cli("start", "ns/bad", "--spec", linked.spec("bad", start), code=1)

@@ -118,23 +118,33 @@ static bool find_is_ours(const struct find_want *w, const struct ident *id)
 /* --- One process -------------------------------------------------------- */
 
 /* "exe is java" or, for an interpreter or an unreadable exe, another name. */
-static int find_misnamed(const struct find_want *w, const char *source, int64_t pid,
-                         struct procfs_names *names, struct find_result *ret)
+static void describe_misnamed(const struct find_want *w, const char *source, int64_t pid,
+                              const struct procfs_names *names, struct find_result *ret)
 {
     long long n = (long long)pid;
 
+    if (names->script[0])
+        find_no(ret, FIND_MISMATCH, "%s names %lld whose exe is %s running %s, expected %s", source,
+                n, names->exe, names->script, w->proc_name);
+    else if (names->exe[0])
+        find_no(ret, FIND_MISMATCH, "%s names %lld whose exe is %s, expected %s", source, n,
+                names->exe, w->proc_name);
+    else
+        find_no(ret, FIND_MISMATCH, "%s names %lld whose name is %s, expected %s", source, n,
+                names->comm, w->proc_name);
+}
+
+static int find_misnamed(const struct find_want *w, const char *source, int64_t pid,
+                         struct procfs_names *names, struct find_result *ret)
+{
     procfs_clean(names->exe);
     procfs_clean(names->script);
     names->comm[utf8_whole(names->comm, strlen(names->comm))] = '\0'; /* the kernel cut it */
     procfs_clean(names->comm);
-    if (names->script[0])
-        return find_no(ret, FIND_MISMATCH, "%s names %lld whose exe is %s running %s, expected %s",
-                       source, n, names->exe, names->script, w->proc_name);
-    if (names->exe[0])
-        return find_no(ret, FIND_MISMATCH, "%s names %lld whose exe is %s, expected %s", source, n,
-                       names->exe, w->proc_name);
-    return find_no(ret, FIND_MISMATCH, "%s names %lld whose name is %s, expected %s", source, n,
-                   names->comm, w->proc_name);
+    describe_misnamed(w, source, pid, names, ret);
+    snprintf(ret->program, sizeof(ret->program), "%s", *names->exe ? names->exe : names->comm);
+    snprintf(ret->script, sizeof(ret->script), "%s", names->script);
+    return 0;
 }
 
 /* The common case first. Every file of /proc/PID that was opened costs the kernel time when the

@@ -22,6 +22,7 @@
 
 #include "agent/identify/exes.h"
 #include "agent/identify/ident.h"
+#include "agent/identify/procfs.h"
 #include "agent/identify/user.h"
 #include "base/text/err.h"
 
@@ -64,6 +65,8 @@ struct find_result {
     bool is_searched;          /* found by a search, not by its pid file */
     bool is_named;             /* FIND_MISMATCH: the name matches, the user does not */
     char text[FIND_TEXT_SIZE]; /* reason; "" if found */
+    /* FIND_MISMATCH by its name: the executable, and the script that it interprets; or "". */
+    char program[PROCFS_NAME_SIZE], script[PROCFS_NAME_SIZE];
 };
 
 /* Fails only on system errors (for example no descriptors left). Reads a few files; a search reads

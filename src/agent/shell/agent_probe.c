@@ -306,10 +306,13 @@ static void answer(struct effect *effect, enum core_found found, struct core_ide
                                 .all = effect->all,
                                 .n_all = effect->n_all };
 
-    if (effect->probe)
+    if (effect->probe) {
         probe.view = effect->probe->view;
-    else
+        probe.program = effect->probe->got.program;
+        probe.script = effect->probe->got.script;
+    } else {
         shape_defaults(&proc_view_shape, &probe.view);
+    }
     core_on_probe(a->core, effect->look.id, &probe, agent_now_ms(a));
 }
 

@@ -14,9 +14,9 @@
 #include "wire/tls/digest.h"
 
 #define TEXT(member) offsetof(struct proc_cause, member)
-static const size_t texts[] = { TEXT(output),      TEXT(failed_text), TEXT(waits_for),
-                                TEXT(limit_text),  TEXT(drift),       TEXT(left),
-                                TEXT(changed_file) };
+static const size_t texts[] = { TEXT(output),       TEXT(failed_text), TEXT(waits_for),
+                                TEXT(limit_text),   TEXT(drift),       TEXT(left),
+                                TEXT(changed_file), TEXT(instead) };
 
 static const char **text_at(struct proc_cause *c, size_t i)
 {
@@ -259,6 +259,13 @@ void cause_on_start(struct proc *k)
     k->cause.has_old_spec = false;
 }
 
+static const char *instead(const struct proc *k)
+{
+    const struct op *op = TAILQ_FIRST(&k->ops);
+
+    return op && op->instead ? op->instead : "";
+}
+
 void cause_fill(const struct proc *k, struct proc_cause *ret)
 {
     *ret = k->cause;
@@ -269,6 +276,7 @@ void cause_fill(const struct proc *k, struct proc_cause *ret)
     }
     ret->waits_for = order_waits_for(k);
     ret->doing = doing(k);
+    ret->instead = ret->doing >= 0 ? instead(k) : "";
     cycle_fill_cause(k, ret);
     fill_tries(k, ret);
 }

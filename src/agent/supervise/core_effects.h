@@ -68,6 +68,7 @@ struct core_probe {
     enum core_found found;
     struct core_ident ident;      /* FOUND_IT */
     const char *why;              /* otherwise: what was found instead, one sentence */
+    const char *program, *script; /* FOUND_ANOTHER: find_result of find.h; may be NULL */
     const struct core_ident *all; /* if several instances are expected: all matches */
     size_t n_all;
     struct proc_view view; /* FOUND_IT: data from the kernel */

@@ -168,7 +168,8 @@ static void journal_put_process(struct proc *k, unsigned type, const struct shap
     };
 
     cause_fill(k, &r.cause);
-    r.cause.doing = -1;                /* the next agent determines it itself */
+    r.cause.doing = -1; /* the next agent determines it itself */
+    r.cause.instead = "";
     r.cause.runs = (struct list){ 0 }; /* each run has its own record */
     r.cause.next_run_s = 0;
     cycle_state(k, &r.past_ms, &r.periodic_ms);

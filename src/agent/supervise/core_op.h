@@ -107,6 +107,7 @@ struct op {
     const char *why_down;      /* what was found in place of the process; NULL: not known */
     int64_t fits_ms; /* when its command began, which has the name of the process; 0: it has not */
     const char *found; /* what its command is instead of the process; on the heap; NULL: unknown */
+    const char *instead; /* the same for people, while it is in progress; on the heap; NULL: none */
     const char *reason, *output; /* of a failure: how it failed; the output of its command */
     struct message_result result;
 };

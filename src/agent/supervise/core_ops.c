@@ -523,6 +523,8 @@ void op_on_settle_probed(struct op *op, const struct op_input *in)
         ready_on_file(op, in->probe);
     else if (in->probe->found == FOUND_IT && op_starts(op))
         op_on_peek(op, in->probe);
+    if (asked != ASK_PID_FILE)
+        op_tell_instead(op, in->probe);
 }
 
 void op_on_checked(struct op *op, const struct op_input *in)
@@ -536,7 +538,9 @@ void op_on_checked(struct op *op, const struct op_input *in)
         ready_on_check(op, probe);
     else if (runs == (op_part(op)->outcome != MAKES_STOP))
         op_succeed(op, probe->ident);
-    else if (!looks_again(op))
+    else if (looks_again(op))
+        op_tell_instead(op, probe);
+    else
         fail_check(op, probe);
 }
 
@@ -691,6 +695,7 @@ void op_free(struct op *op)
     if (*op->command.task)
         map_del_str(&op->core->commands, op->key);
     cause_set_text(&op->found, NULL);
+    cause_set_text(&op->instead, NULL);
     arena_free(&op->arena);
     pool_put(&op->core->ops, op);
 }

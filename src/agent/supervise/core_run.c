@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* core_run.c - the command or signal of an operation: start, end, timeout. */
 #include <signal.h>
+#include <string.h>
 
 #include "agent/supervise/core_cause.h"
 #include "agent/supervise/core_cycle.h"
@@ -303,6 +304,41 @@ static void note_instead(struct op *op, const struct core_probe *probe)
     cause_set_text(&op->found, probe->found == FOUND_IT ? NULL : probe->why);
 }
 
+static void put_instead(const struct op *op, const struct core_probe *probe,
+                        char to[CAUSE_TEXT_SIZE])
+{
+    const char *expected = op->command.spec.identity.proc_name;
+
+    if (op->phase != PHASE_RUN)
+        msg_printf(to, CAUSE_TEXT_SIZE, "%s: is proc_name (program) right?", probe->why);
+    else if (probe->script && *probe->script)
+        msg_printf(to, CAUSE_TEXT_SIZE,
+                   "the command is still %s, run by %s, and %s is expected: "
+                   "is proc_name (program) right?",
+                   probe->script, probe->program, expected);
+    else
+        msg_printf(to, CAUSE_TEXT_SIZE,
+                   "the command runs as %s, and %s is expected: is proc_name (program) right?",
+                   probe->program, expected);
+}
+
+/* Shown as long as the start goes on; a wrong proc_name would otherwise be known only after
+ * op_timeout. */
+void op_tell_instead(struct op *op, const struct core_probe *probe)
+{
+    bool is_known = probe->found == FOUND_ANOTHER && probe->program && *probe->program;
+    char text[CAUSE_TEXT_SIZE] = "";
+
+    if (!op_may_stay(op) || op->core->now_ms < op->self_ms)
+        return;
+    if (is_known)
+        put_instead(op, probe, text);
+    if (!strcmp(text, op->instead ? op->instead : ""))
+        return;
+    cause_set_text(&op->instead, text);
+    core_tell_change(op->proc);
+}
+
 void op_on_run_probed(struct op *op, const struct op_input *in)
 {
     const struct core_probe *probe = in->probe;
@@ -316,6 +352,7 @@ void op_on_run_probed(struct op *op, const struct op_input *in)
         return;
     }
     note_instead(op, probe);
+    op_tell_instead(op, probe);
     if (asked == ASK_SELF && op->ready)
         ready_on_self(op, probe);
     else if (asked == ASK_SELF && runs)

@@ -34,9 +34,10 @@ op_fn op_on_cancel, op_on_cancel_late;
 void op_set_timer(struct op *op, int64_t in_ms);
 int64_t op_timeout_ms(const struct op *op);
 void op_ask_who(struct op *op, enum ask ask);
-void op_check(struct op *op);                                   /* probes for the outcome */
-void op_on_peek(struct op *op, const struct core_probe *probe); /* the process was found */
-void op_give_time_to_settle(struct op *op);                     /* its command has ended */
+void op_check(struct op *op);                                        /* probes for the outcome */
+void op_on_peek(struct op *op, const struct core_probe *probe);      /* the process was found */
+void op_tell_instead(struct op *op, const struct core_probe *probe); /* another program runs */
+void op_give_time_to_settle(struct op *op);                          /* its command has ended */
 /* The process that was found is the command: it has had its name since that began. */
 void op_note_begin(struct op *op, struct core_ident ident);
 void op_note_found(struct proc *k, struct core_ident ident);

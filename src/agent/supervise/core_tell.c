@@ -97,6 +97,8 @@ static void hash_facts(const struct proc *k, unsigned char to[DIGEST_SIZE])
     buf_add(&facts, v.version, strlen(v.version) + 1);
     add_numbers(&v, &facts);
     add_checks(&v, &facts);
+    if (*v.cause.instead)
+        buf_add(&facts, v.cause.instead, strlen(v.cause.instead) + 1);
     digest_sha256(buf_data(&facts), facts.len, to);
     buf_free(&facts);
 }

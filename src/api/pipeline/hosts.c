@@ -222,7 +222,7 @@ struct proc_view hosts_translated(const struct call *c, const struct proc_view *
 {
     enum lang lang = call_lang(c);
     struct proc_view v = *from;
-    const char **texts[] = { &v.why, &v.cause.failed_text, &v.cause.limit_text };
+    const char **texts[] = { &v.why, &v.cause.failed_text, &v.cause.limit_text, &v.cause.instead };
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         if (*texts[i])

@@ -130,8 +130,12 @@ static void what_does_not_fit_is_said(void **state)
     assert_string_equal(got.text,
                         world_text("pid file %s names %lld whose exe is victim, expected zookeeper",
                                    f.pid_path, pid));
+    assert_string_equal(got.program, "victim");
+    assert_string_equal(got.script, "");
     f.proc_name = "victim";
-    assert_int_equal(find(w, &f).kind, FIND_FOUND);
+    got = find(w, &f);
+    assert_int_equal(got.kind, FIND_FOUND);
+    assert_string_equal(got.program, "");
     r = world_start(w, w->root, "./victim");
     WAIT_UNTIL(strstr(world_read(w->out), world_text("%lld", (long long)r.id.pid)));
     world_write(f.pid_path, world_text("%lld\n", (long long)r.id.pid));

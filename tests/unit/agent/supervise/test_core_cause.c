@@ -290,6 +290,95 @@ static void what_a_command_was_that_took_too_long_is_said(void **state)
     }
 }
 
+/* A wrong proc_name is known long before the command has taken too long. */
+static void what_a_command_is_instead_is_said_while_it_runs(void **state)
+{
+    static const struct {
+        const char *script, *english, *chinese;
+    } cases[] = {
+        { NULL, "the command runs as web, and d is expected: is proc_name (program) right?",
+          "命令以 web 运行，应为 d：proc_name（program）是否正确？" },
+        { "start.sh",
+          "the command is still start.sh, run by web, and d is expected: is proc_name (program) "
+          "right?",
+          "命令仍是由 web 运行的 start.sh，应为 d：proc_name（program）是否正确？" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig_proc *p;
+        char text[400];
+        int64_t item;
+
+        rig_set_up(state);
+        p = rig_proc("p");
+        p->hangs = true;
+        p->elsewhere = WEB;
+        p->program = "web";
+        p->script = cases[i].script;
+        item = rig_operate(PROC_OP_START, "p");
+        rig_pass(4500);
+        assert_string_equal(rig_cause("p")->instead, "");
+        rig_pass(2000);
+        assert_int_equal(rig_code(item), CODE_WAITING);
+        assert_int_equal(rig_cause("p")->doing, PROC_OP_START);
+        assert_string_equal(rig_cause("p")->instead, cases[i].english);
+        readable(text, sizeof(text), p->instead, LANG_ZH);
+        assert_string_equal(text, cases[i].chinese);
+        rig_pass(56 * 1000);
+        assert_int_equal(rig_code(item), CODE_TIMEOUT);
+        assert_string_equal(rig_cause("p")->instead, "");
+        assert_string_equal(rig_cause("p")->failed_text, LATE ": " WEB);
+        rig_tear_down(state);
+    }
+}
+
+/* It was slow to become the process. */
+static void what_a_command_was_is_not_said_once_it_is_the_process(void **state)
+{
+    struct rig_proc *p = rig_proc("p");
+    int64_t item;
+
+    (void)state;
+    p->hangs = true;
+    p->elsewhere = WEB;
+    p->program = "web";
+    item = rig_operate(PROC_OP_START, "p");
+    rig_pass(7000);
+    assert_string_not_equal(rig_cause("p")->instead, "");
+    p->elsewhere = NULL; /* no process */
+    rig_pass(3000);
+    assert_string_equal(rig_cause("p")->instead, "");
+    assert_int_equal(rig_code(item), CODE_WAITING);
+    p->pid = p->run_pid;
+    rig_pass(3000);
+    assert_int_equal(rig_code(item), CODE_OK);
+    assert_string_equal(rig_cause("p")->instead, "");
+}
+
+/* Its command has ended well, and the pid file names another program. */
+static void what_is_found_while_readiness_is_awaited_is_said(void **state)
+{
+    struct message_command m = rig_command(PROC_OP_START, "p");
+    struct rig_proc *p = rig_proc("p");
+
+    (void)state;
+    m.spec.extra.ready.kind = READY_PORT;
+    m.spec.extra.ready.port = 8080;
+    m.spec.extra.ready.timeout_s = 60;
+    p->elsewhere = "pid file /srv/pid names 12 whose exe is java, expected d";
+    p->program = "java";
+    rig_tell(&m);
+    rig_pass(4500);
+    assert_string_equal(rig_cause("p")->instead, "");
+    rig_pass(3000);
+    assert_string_equal(rig_cause("p")->instead,
+                        "pid file /srv/pid names 12 whose exe is java, expected d: "
+                        "is proc_name (program) right?");
+    rig_pass(60 * 1000);
+    assert_int_equal(rig_code(m.item), CODE_CHECK);
+    assert_string_equal(rig_cause("p")->instead, "");
+}
+
 /* An answer that comes when the command is being ended is about one that we ended. */
 static void what_is_found_of_a_command_that_is_being_ended_is_no_reason(void **state)
 {
@@ -528,6 +617,9 @@ int main(void)
         RIG_TEST(what_makes_no_sense_leaves_no_trace),
         RIG_TEST(what_was_found_instead_is_said),
         cmocka_unit_test(what_a_command_was_that_took_too_long_is_said),
+        cmocka_unit_test(what_a_command_is_instead_is_said_while_it_runs),
+        RIG_TEST(what_a_command_was_is_not_said_once_it_is_the_process),
+        RIG_TEST(what_is_found_while_readiness_is_awaited_is_said),
         RIG_TEST(what_is_found_of_a_command_that_is_being_ended_is_no_reason),
         RIG_TEST(what_a_failed_restart_said_is_later_than_last_words),
         RIG_TEST(last_words_stay_where_a_failed_restart_said_nothing),
