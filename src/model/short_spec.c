@@ -184,6 +184,17 @@ static bool has_policy(const struct proc_policy *p)
            p->has_interval || p->has_timeout || p->has_cycle || p->has_cron;
 }
 
+/* The short form has no word for `job`, so its shape does not set it. */
+static struct proc_extra short_extra(const struct short_spec *s)
+{
+    struct proc_extra x = s->extra, none;
+
+    shape_defaults(&proc_extra_shape, &none);
+    x.job = none.job;
+    x.has_job = PRESENCE_ABSENT;
+    return x;
+}
+
 static bool has_extra(const struct proc_extra *x)
 {
     struct buf given = { 0 }, nothing = { 0 };
@@ -202,6 +213,7 @@ static bool has_extra(const struct proc_extra *x)
 
 static int check_blocks(const struct short_spec *s, struct err *err)
 {
+    const struct proc_extra extra = short_extra(s);
     const struct proc_spec *p = &s->spec;
     const struct {
         const char *block;
@@ -211,7 +223,7 @@ static int check_blocks(const struct short_spec *s, struct err *err)
         { "control", p->has_control && has_commands(&s->control) },
         { "resource", p->has_resource && (*s->limits.cpu || *s->limits.memory) },
         { "monitor_policy", (p->has_policy || p->has_alive_policy) && has_policy(&s->policy) },
-        { "holdfast", has_extra(&p->extra) && has_extra(&s->extra) },
+        { "holdfast", has_extra(&p->extra) && has_extra(&extra) },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
@@ -451,10 +463,11 @@ static int expand_policy(const struct short_spec *s, struct arena *a, struct pro
                          struct err *err)
 {
     bool is_short = has_policy(&s->policy) || s->restart != RESTART_UNSET || *s->schedule;
+    const struct proc_extra extra = short_extra(s);
     struct proc_policy *policy;
 
-    if (has_extra(&s->extra))
-        ret->extra = s->extra;
+    if (has_extra(&extra))
+        ret->extra = extra;
     if (!is_short)
         return 0;
     if (ret->has_policy == PRESENCE_GIVEN && ret->has_alive_policy != PRESENCE_GIVEN) {

@@ -22,6 +22,7 @@ static int expand(const char *yaml, const struct short_context *context, struct 
 {
     struct short_spec s;
 
+    memset(&s, 0xff, sizeof(s)); /* what its shape does not have is not read */
     shape_defaults(&short_spec_shape, &s);
     if (yaml_read(&short_spec_shape, "web.yaml", yaml, strlen(yaml), a, &s, err))
         return -1;
