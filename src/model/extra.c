@@ -155,6 +155,10 @@ const struct enum_name proc_scope_names[] = {
     { SCOPE_FAMILY, "family" }, { SCOPE_PROCESS, "process" }, { SCOPE_START, "start" }, { SCOPE_DEFAULT, "" }, { 0 },
 };
 
+const struct enum_name proc_output_names[] = {
+    { OUTPUT_FILE, "file" }, { OUTPUT_SYSLOG, "syslog" }, { OUTPUT_JOURNAL, "journal" }, { 0 },
+};
+
 static const struct field fields[] = {
 #define AT_EXTRA(member) AT(proc_extra, member)
 #include "model/extra_rows.h"

@@ -65,6 +65,9 @@ enum proc_scope {
     SCOPE_START,   /* its family, and what the start command has started besides it */
 };
 
+/* Where whole lines of the output go, besides the output file. */
+enum proc_output { OUTPUT_FILE, OUTPUT_SYSLOG, OUTPUT_JOURNAL };
+
 /* Fields that only Job has; if they are present, Job sent the spec. */
 struct proc_job {
     const char *owner, *func_id, *instance_id;
@@ -90,6 +93,7 @@ struct proc_extra {
     struct list checks;         /* struct proc_check */
     int64_t unhealthy_restarts; /* restart after so many failures in a row; 0: never */
     int64_t log_max_bytes;      /* 0: the agent's setting */
+    int64_t output;             /* enum proc_output */
     struct proc_caps caps;
     int64_t nice;
     struct list rlimits;  /* struct proc_rlimit */
@@ -111,7 +115,8 @@ extern const struct shape proc_extra_shape;
 /* What extra_rows.h names. */
 extern const struct shape proc_env_shape, proc_exit_code_shape, proc_after_shape, proc_ready_shape,
     proc_caps_shape, proc_rlimit_shape, proc_watch_shape;
-extern const struct enum_name proc_ready_names[], proc_signal_names[], proc_scope_names[];
+extern const struct enum_name proc_ready_names[], proc_signal_names[], proc_scope_names[],
+    proc_output_names[];
 
 /* Judges an exit by exit_codes: status 0 to 255 is an exit code, anything else is not.  For
  * proc_exit_is_good(), which judges commands, 0 is a success too. */

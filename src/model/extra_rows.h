@@ -45,6 +45,9 @@
              "`restart_cmd` or a stop and a start; after `start_retries` of these without a success it stays as it is; 0: never" },
     { "log_max_bytes", .type = FIELD_INT, AT_EXTRA(log_max_bytes), .max = 256 << 20, .flags = FIELD_BYTES | FIELD_OMIT_EMPTY,
       .doc = "size of its output file, and again of the previous one; 0: the agent's setting" },
+    { "output", .type = FIELD_ENUM, AT_EXTRA(output), .names = proc_output_names, .flags = FIELD_BY_NAME | FIELD_OMIT_EMPTY,
+      .doc = "where whole lines of its output go besides its output file: `file`, nowhere else; `syslog`, to /dev/log with the identifier "
+             "NAMESPACE.NAME; `journal`, to journald; at most 2,000 lines or 1 MiB in a second, a changed value counts from the next start on" },
     { "caps", .type = FIELD_OBJ, AT_EXTRA(caps), .sub = &proc_caps_shape,
       .doc = "bounds that the kernel enforces for all its processes, by cgroups (version 2 or 1); set at each start, "
              "so a changed value applies from the next start on; a start is refused if the host cannot enforce its caps" },

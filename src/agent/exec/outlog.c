@@ -212,6 +212,7 @@ void outlog_set_trimmed(struct outlog *o, const char *name, uint64_t base, uint6
     t->older = older;
     t->dropped = dropped;
     t->changes = (t->changes | 1) + 1;
+    outlog_times_set_size(o->times, name, 0); /* it has another size now */
     pthread_cond_broadcast(&o->on_end);
     unlock(o);
 }
@@ -272,6 +273,38 @@ uint64_t outlog_size(const struct outlog *o, const char *name)
     return outlog_space(o, name).size;
 }
 
+/* Called with the lock held, so the agent itself does not begin to shorten the file meanwhile; the
+ * first look may be older than one of another thread. */
+static bool has_shrunk(const struct outlog *o, const char *name, uint64_t before, uint64_t size,
+                       uint64_t *ret_size)
+{
+    *ret_size = size >= before ? size : outlog_size(o, name);
+    return *ret_size < before;
+}
+
+void outlog_note_size(const struct outlog *o, const char *name, struct trimmed *t, uint64_t size)
+{
+    const struct trimmed *now;
+    struct trimmed *changed;
+    uint64_t before;
+
+    lock(o);
+    now = map_find_str(&o->trimmed, name);
+    if (!(t->changes & 1) && t->changes == (now ? now->changes : 0)) {
+        before = outlog_times_size(o->times, name);
+        if (has_shrunk(o, name, before, size, &size)) {
+            changed = get_trimmed((struct outlog *)o, name);
+            changed->base += before;
+            changed->older = changed->dropped = 0;
+            changed->changes += 2;
+            *t = *changed;
+        }
+        if (size != before)
+            outlog_times_set_size(o->times, name, size);
+    }
+    unlock(o);
+}
+
 static bool read_end(const struct outlog *o, const char *name, enum outlog_wait wait, uint64_t *ret)
 {
     struct trimmed t;
@@ -283,6 +316,7 @@ static bool read_end(const struct outlog *o, const char *name, enum outlog_wait 
     do {
         t = outlog_steady(o, name, wait);
         size = outlog_size(o, name);
+        outlog_note_size(o, name, &t, size);
         is_steady = outlog_is_steady(o, name, &t);
     } while (!is_steady && ++tries < outlog_rounds(wait));
     outlog_end_read(o, name);

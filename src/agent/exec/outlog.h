@@ -13,8 +13,9 @@
  * twice; data is never skipped.
  *
  * The files belong to the user, so that a process can reopen /dev/stdout. The user can truncate
- * them, too: a position past the end starts from the beginning. Only the agent can write to the
- * folder, so other users can not replace the files. Names are made by outlog_name() or by the
+ * them, too, and so can log rotation, which may also move them away: positions then go on from the
+ * largest size that was seen (outlog_note_size()). Only the agent can write to the folder, so other
+ * users can not replace the files. Names are made by outlog_name() or by the
  * agent, never taken unchanged from outside.
  *
  * A file stays open from the first outlog_append() on as long as it exists, so that the process can
@@ -165,6 +166,12 @@ void outlog_keep_trimmed(struct outlog *o, const char *name);
 enum { OUTLOG_TRY_MS = 20, OUTLOG_ROUNDS = 100 };
 struct trimmed outlog_steady(const struct outlog *o, const char *name, enum outlog_wait wait);
 bool outlog_is_steady(const struct outlog *o, const char *name, const struct trimmed *t);
+
+/* The file has this size, looked at after *t was taken. If it was larger before and was not trimmed
+ * since, it was truncated or replaced from outside: what it had keeps its positions, what is
+ * written from now on comes after it, NAME.1 is ignored, and *t is renewed. A file that outgrows
+ * that size again before the next look, some 10 ms later, is taken for the same one. */
+void outlog_note_size(const struct outlog *o, const char *name, struct trimmed *t, uint64_t size);
 int outlog_rounds(enum outlog_wait wait); /* number of attempts */
 
 #endif

@@ -24,19 +24,21 @@ static int outlog_read_begin(const struct outlog *o, const char *name, enum outl
                              struct reading *ret, struct err *err)
 {
     struct trimmed t = outlog_steady(o, name, wait);
+    struct stat st = { .st_size = 0 };
     struct err why;
-    struct stat st;
+    int fd = -1;
 
-    *ret = (struct reading){ o, name, -1, t.base - t.older, t.base, t.base, t };
-    if (!outlog_open_file(outlog_folder(o), name, O_RDONLY, &ret->fd, &st, &why)) {
-        ret->end += (uint64_t)st.st_size;
-        return 0;
-    }
-    if (!outlog_is_missing(&why)) {
+    if (outlog_open_file(outlog_folder(o), name, O_RDONLY, &fd, &st, &why) &&
+        !outlog_is_missing(&why)) {
         *err = why;
         return -1;
     }
-    ret->first = ret->base; /* NAME.1 of a removed file is ignored */
+    outlog_note_size(o, name, &t, fd < 0 ? 0 : (uint64_t)st.st_size);
+    *ret = (struct reading){ o, name, fd, t.base - t.older, t.base, t.base, t };
+    if (fd >= 0)
+        ret->end += (uint64_t)st.st_size;
+    else
+        ret->first = ret->base; /* NAME.1 of a removed file is ignored */
     return 0;
 }
 

@@ -18,6 +18,7 @@ struct moment {
 
 struct times {
     size_t n, cap;
+    uint64_t size;     /* outlog_times_size() */
     struct moment *at; /* oldest first */
     char file[];
 };
@@ -116,6 +117,30 @@ void outlog_times_forget(struct outlog_times *t, const char *file)
 {
     pthread_mutex_lock(&t->lock);
     free_times(map_del_str(&t->files, file));
+    pthread_mutex_unlock(&t->lock);
+}
+
+uint64_t outlog_times_size(struct outlog_times *t, const char *file)
+{
+    const struct times *f;
+    uint64_t size;
+
+    pthread_mutex_lock(&t->lock);
+    f = map_find_str(&t->files, file);
+    size = f ? f->size : 0;
+    pthread_mutex_unlock(&t->lock);
+    return size;
+}
+
+/* A file that is only asked for takes no memory. */
+void outlog_times_set_size(struct outlog_times *t, const char *file, uint64_t size)
+{
+    struct times *f;
+
+    pthread_mutex_lock(&t->lock);
+    f = size ? get(t, file) : map_find_str(&t->files, file);
+    if (f)
+        f->size = size;
     pthread_mutex_unlock(&t->lock);
 }
 

@@ -23,6 +23,10 @@ void outlog_times_free(struct outlog_times *t); /* NULL is allowed */
 void outlog_times_note(struct outlog_times *t, const char *file, int64_t now_ms, uint64_t end);
 void outlog_times_forget(struct outlog_times *t, const char *file);
 
+/* The size that the file was last seen with; 0: not known. */
+uint64_t outlog_times_size(struct outlog_times *t, const char *file);
+void outlog_times_set_size(struct outlog_times *t, const char *file, uint64_t size);
+
 /* A position before which everything is older than that time; 0: not known. */
 uint64_t outlog_times_find(struct outlog_times *t, const char *file, int64_t then_ms);
 

@@ -180,6 +180,7 @@ static void on_settle(void *agent)
     local_settle(a->local);
     carry_out_all(a, &a->effects.waiting, ACTS_AT_ONCE, now_ms);
     run_all(a, now_ms);
+    trims_on_turn(a->trims);
     agent_check_all(a, now_ms);
     probes_end_turn(a->probes);
     watch_bury(a->watches);
@@ -325,6 +326,7 @@ static void agent_on_watch(void *agent, struct core_ident ident)
     struct agent *a = agent;
 
     watch_process(a->watches, ident);
+    trims_on_watch(a->trims);
 }
 
 static void agent_on_signal(void *agent, struct core_ident ident, int number, bool with_children)

@@ -145,6 +145,8 @@ void runs_add(struct runs *r, const struct core_run *run)
     output_name(run->space, run->name, run->what, effect->output);
     copy_extra(r, effect, run);
     trims_set_max(r->parts.trims, effect->output, run->spec->extra.log_max_bytes);
+    if (operation_is_own_output(run->what))
+        trims_forward(r->parts.trims, effect->output, run->space, run->name, run->spec);
     effect->check = policy_check_new(r->parts.policy, run->spec,
                                      (const char *[]){ run->line, NULL }, &effect->arena);
     effect->run.spec = NULL; /* everything needed of it has been copied */
@@ -271,6 +273,7 @@ static void hold(const struct runs *r, const struct effect *effect, struct core_
 
     watch_set_run(watched, run->id, effect->output, effect->out_from);
     watched->wants_output = run->wants_output;
+    trims_set_pid(r->parts.trims, effect->output, watched->id.pid);
     if (effect->out_from > 0)
         trims_look(r->parts.trims, effect->output);
     *ret = (struct core_began){

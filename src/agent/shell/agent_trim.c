@@ -6,6 +6,7 @@
 
 #include "agent/exec/outlog_trim.h"
 #include "agent/shell/agent_base.h"
+#include "agent/shell/forwarder.h"
 #include "agent/shell/trimmer.h"
 #include "agent/supervise/core.h"
 #include "base/io/log.h"
@@ -25,7 +26,10 @@ struct trims {
     struct agent_base *agent;
     uint64_t max_bytes;      /* the common limit */
     struct trimmer *trimmer; /* NULL: no thread; files are trimmed on the loop */
-    struct map known;        /* file names of all processes; valid during a step of a walk */
+    struct forwarder *forwarder;
+    bool has_new_pids;
+    uint64_t turn;    /* of pids */
+    struct map known; /* file names of all processes; valid during a step of a walk */
     bool is_walking;
     int64_t walked_ms;
 };
@@ -74,6 +78,52 @@ void trims_look(struct trims *t, const char *file)
             log_err(&err));
 }
 
+/* ---- forwarding */
+
+void trims_forward(struct trims *t, const char *file, const char *space, const char *name,
+                   const struct proc_spec *spec)
+{
+    enum proc_output kind = (enum proc_output)spec->extra.output;
+    uint64_t at = 0;
+
+    if (kind == OUTPUT_FILE && forwarder_is_idle(t->forwarder))
+        return;
+    if (kind != OUTPUT_FILE)
+        at = outlog_end(t->agent->outlog, file, OUTLOG_NO_WAIT);
+    forwarder_follow(t->forwarder, file, space, name, kind, at);
+}
+
+void trims_set_pid(struct trims *t, const char *file, int64_t pid)
+{
+    forwarder_set_pid(t->forwarder, file, pid, ++t->turn);
+}
+
+void trims_on_watch(struct trims *t)
+{
+    t->has_new_pids = true;
+}
+
+static void set_running_pid(void *trims, const char *space, const char *name,
+                            struct core_ident ident)
+{
+    struct trims *t = trims;
+    char file[OUTLOG_NAME_SIZE];
+
+    output_name(space, name, "start", file);
+    forwarder_set_pid(t->forwarder, file, ident.pid, t->turn);
+}
+
+/* The core lists a process before the commands that are about to start it. */
+void trims_on_turn(struct trims *t)
+{
+    if (!t->has_new_pids)
+        return;
+    t->has_new_pids = false;
+    t->turn++;
+    if (!forwarder_is_idle(t->forwarder))
+        core_each_running(t->agent->core, set_running_pid, t);
+}
+
 /* ---- walk through the folder */
 
 static void add_known(void *trims, const char *space, const char *name,
@@ -113,6 +163,8 @@ static void on_file(void *trims, const char *name, const char *process, int64_t 
     int64_t now_s = clock_wall_ms(loop_clock(a->loop)) / 1000;
     struct err err;
 
+    if (forwarder_has(t->forwarder, name) && !trim_is_known(t, process))
+        forwarder_follow(t->forwarder, name, "", "", OUTPUT_FILE, 0);
     if (now_s - wall_s < KEEP_S || trim_is_known(t, process))
         trims_look(t, name);
     else if (outlog_remove(a->outlog, name, &err))
@@ -139,30 +191,34 @@ void trims_on_tick(struct trims *t)
 
 /* ---- start and end */
 
-static void set_known_max(void *trims, const char *space, const char *name,
-                          const struct proc_spec *spec)
+static void set_known(void *trims, const char *space, const char *name,
+                      const struct proc_spec *spec)
 {
     char file[OUTLOG_NAME_SIZE];
 
-    if (!spec->extra.log_max_bytes)
+    if (!spec->extra.log_max_bytes && !spec->extra.output)
         return;
     output_name(space, name, "start", file);
     trims_set_max(trims, file, spec->extra.log_max_bytes);
+    trims_forward(trims, file, space, name, spec);
 }
 
 struct trims *trims_new(struct agent_base *a, int64_t max_bytes)
 {
     struct trims *t = xalloc(sizeof(*t));
     char *path = xprintf("%s/output", a->dir);
+    const struct forward_options options = forward_defaults();
     struct err err;
 
     t->agent = a;
+    t->forwarder = forwarder_new(a->outlog, path, &options);
+    t->has_new_pids = true;
     t->max_bytes = (uint64_t)max_bytes;
     t->is_walking = true; /* files may have grown before the start */
     if (trimmer_new(a->outlog, path, t->max_bytes, a->log, &t->trimmer, &err))
         LOG(a->log, LOG_WARN, "output is looked at every 10 s, and may grow large meanwhile",
             log_err(&err));
-    core_each(a->core, set_known_max, t);
+    core_each(a->core, set_known, t);
     free(path);
     return t;
 }
@@ -174,6 +230,7 @@ bool trims_free(struct trims *t, int64_t wait_ms)
     if (!t)
         return true;
     has_ended = trimmer_free(t->trimmer, wait_ms);
+    has_ended = forwarder_free(t->forwarder, wait_ms) && has_ended;
     forget_known(t);
     free(t);
     return has_ended;

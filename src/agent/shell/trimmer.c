@@ -133,9 +133,11 @@ static void pause_ms(int64_t ms)
 static void measure(struct file *f)
 {
     int64_t now_us = time_mono_us(), us = now_us - f->looked_us;
+    struct trimmed now = outlog_trimmed(f->trimmer->o, f->name);
     uint64_t end, grown, rate;
 
     f->space = outlog_space(f->trimmer->o, f->name);
+    outlog_note_size(f->trimmer->o, f->name, &now, f->space.size);
     end = outlog_base(f->trimmer->o, f->name) + f->space.size;
     if (f->looked_us && us > 0) {
         grown = end > f->end ? end - f->end : 0;
