@@ -18,20 +18,22 @@ enum { AT_ONCE = 16 };
 
 /* ---- what is there */
 
-static int read_folder(struct cli *cli, const char *folder, struct list *ret, struct err *err)
+/* The agent has been asked before: what is wrong is the folder. */
+static int read_folder(struct cli *cli, const char *folder, const char *pid_dir, struct list *ret,
+                       struct err *err)
 {
-    struct short_context context = { "", "", spec_file_user(&cli->arena), "" };
+    const struct short_context context = { "", "", spec_file_user(&cli->arena), pid_dir };
 
-    if (local_get_pid_dir(cli, &context.pid_dir, err))
-        return -1;
     if (*folder != '/')
         return text_err(err, ERR_INVALID, cli->lang, TEXT_NOT_A_FOLDER, TEXT_ARGS(folder));
     if (!spec_folder_read(folder, &context, &cli->arena, ret, err))
         return 0;
-    if (err->code != ERR_SYSTEM || err->sys != ENOENT || !cli->args.allow_empty)
-        return -1;
-    *ret = (struct list){ 0 };
-    return 0;
+    if (err->code == ERR_SYSTEM && err->sys == ENOENT && cli->args.allow_empty) {
+        *ret = (struct list){ 0 };
+        return 0;
+    }
+    cli->refused_status = CLI_USAGE;
+    return -1;
 }
 
 /* An empty folder is more likely a mistake than a wish to stop everything. */
@@ -269,9 +271,12 @@ int run_apply(struct cli *cli, struct err *err)
 {
     const char *folder = args_has(&cli->args, OPTION_SPECS) ? cli->args.specs : SPEC_FOLDER;
     struct list processes, specs;
+    const char *pid_dir;
     struct plan plan;
 
-    if (read_folder(cli, folder, &processes, err) || local_get_specs(cli, "", "", &specs, err))
+    if (local_get_pid_dir(cli, &pid_dir, err) ||
+        read_folder(cli, folder, pid_dir, &processes, err) ||
+        local_get_specs(cli, "", "", &specs, err))
         return -1;
     plan_make(folder, &processes, &specs, &cli->arena, &plan);
     if (check_empty(cli, folder, &processes, &plan, err))
