@@ -237,24 +237,10 @@ static enum text map_exit_status(struct service *s, const struct setting *at, co
 }
 
 /* "512M", "infinity": bytes; -1: none.  Not a percentage. */
-static bool unit_bytes(struct arena *a, const char *value, int64_t *ret)
+static bool unit_bytes(const char *value, int64_t *ret)
 {
-    static const char units[] = "KMGT";
-    size_t digits = strspn(value, "0123456789");
-    const char *unit = value[digits] ? strchr(units, value[digits]) : units - 1;
-
     *ret = -1;
-    if (!strcmp(value, "infinity"))
-        return true;
-    if (!digits || digits > 15 || !unit || (value[digits] && value[digits + 1]) ||
-        !plan_number(arena_memdup(a, value, digits), ret))
-        return false;
-    for (const char *u = units; u <= unit; u++) {
-        if (*ret > INT64_MAX / 1024)
-            return false;
-        *ret *= 1024;
-    }
-    return true;
+    return !strcmp(value, "infinity") || field_read_units(FIELD_BYTES, value, ret);
 }
 
 static enum text map_memory_max(struct service *s, const struct setting *at, const char *value)
@@ -262,7 +248,7 @@ static enum text map_memory_max(struct service *s, const struct setting *at, con
     int64_t bytes;
 
     (void)at;
-    if (!unit_bytes(s->plan->arena, value, &bytes))
+    if (!unit_bytes(value, &bytes))
         return TEXT_PLAN_NOT_BYTES;
     if (bytes > 0)
         draft_part_number(&s->process->draft, "caps", "mem_bytes", bytes);
@@ -318,7 +304,7 @@ static enum text map_limit(struct service *s, const struct setting *at, const ch
     for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
         if (strcmp(at->key, limits[i].key) != 0)
             continue;
-        if (!unit_bytes(s->plan->arena, soft, &n))
+        if (!unit_bytes(soft, &n))
             return TEXT_PLAN_NOT_BYTES;
         draft_part_number(&s->process->draft, "rlimits", limits[i].name, n);
         return colon && strcmp(colon + 1, soft) != 0 ? TEXT_PLAN_SOFT_AND_HARD : PLAN_FINE;

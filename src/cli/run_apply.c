@@ -269,7 +269,8 @@ static int apply_plan(struct cli *cli, struct plan *plan, struct err *err)
 
 int run_apply(struct cli *cli, struct err *err)
 {
-    const char *folder = args_has(&cli->args, OPTION_SPECS) ? cli->args.specs : SPEC_FOLDER;
+    const char *given = args_has(&cli->args, OPTION_SPECS) ? cli->args.specs : SPEC_FOLDER;
+    const char *folder = spec_folder_path(given, &cli->arena);
     struct list processes, specs;
     const char *pid_dir;
     struct plan plan;

@@ -112,8 +112,9 @@ static struct plan_step step_for(const struct spec_process *p, const struct loca
         step.action = PLAN_NEW;
         return step;
     }
-    step.running = known->running;
     step.changes = plan_changes(&proc_spec_shape, &known->spec, &p->spec, a);
+    /* Where it comes from is no reason to restart it. */
+    step.running = known->running && strcmp(step.changes, "holdfast.source") != 0;
     if (!*step.changes)
         step.action = PLAN_SAME;
     else

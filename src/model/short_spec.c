@@ -341,20 +341,34 @@ static int expand_directory(const char *word, struct arena *a, const char **ret,
     return 0;
 }
 
+/* No two names have the same file: a namespace has no colon. */
+static const char *pid_file_name(const struct proc_meta *meta, struct arena *a)
+{
+    const char *name = arena_printf(a, "%s:%s.pid", meta->space, meta->name), *ret;
+    struct buf b = { 0 };
+
+    for (; *name; name++) {
+        if (*name == '/' || *name == '%')
+            buf_printf(&b, "%%%02X", (unsigned)*name);
+        else
+            buf_addc(&b, *name);
+    }
+    ret = arena_strdup(a, buf_text(&b));
+    buf_free(&b);
+    return ret;
+}
+
 static int expand_pid_path(const struct proc_meta *meta, const char *dir, struct arena *a,
                            const char **ret, struct err *err)
 {
-    char *path;
+    const char *name = pid_file_name(meta, a);
 
     if (**ret)
         return 0;
-    if (strlen(meta->space) + strlen(meta->name) > FILE_NAME_MAX)
+    if (strlen(name) > FILE_NAME_MAX)
         return err_set(err, ERR_INVALID,
                        "pid_file: required, because the name is too long for a file");
-    path = arena_strdup(a, arena_printf(a, "%s/%s.%s.pid", dir, meta->space, meta->name));
-    for (char *p = path + strlen(dir) + 1; *p; p++)
-        *p = (char)(*p == '/' ? '_' : *p);
-    *ret = path;
+    *ret = arena_printf(a, "%s/%s", dir, name);
     return 0;
 }
 

@@ -16,6 +16,21 @@
 
 enum { FILES_MAX = 10000, ALL_MAX = 10000 };
 
+const char *spec_folder_path(const char *path, struct arena *a)
+{
+    char *to = arena_strdup(a, path);
+    size_t n = 0;
+
+    for (const char *p = path; *p; p++) {
+        if (*p != '/' || !n || to[n - 1] != '/')
+            to[n++] = *p;
+    }
+    while (n > 1 && to[n - 1] == '/')
+        n--;
+    to[n] = '\0';
+    return to;
+}
+
 static bool is_spec(const char *name)
 {
     static const char *const ends[] = { ".yaml", ".yml", ".json" };

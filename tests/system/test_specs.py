@@ -75,6 +75,8 @@ def test_a_folder_is_applied_and_only_what_came_from_it_is_removed(folder):
     assert "applied: 2 new, 0 changed, 0 removed, 0 unchanged" in folder.apply().out
     web, api, kept = (folder.wait_pid(f"shop/{name}") for name in ("web", "api", "other"))
     assert folder.apply().out == "applied: 0 new, 0 changed, 0 removed, 2 unchanged\n"
+    said = folder.cli("--local", "apply", "--specs", f"{folder.place}//specs/").out
+    assert said == "applied: 0 new, 0 changed, 0 removed, 2 unchanged\n", "the same folder"
     assert folder.wait_pid("shop/web") == web
 
     folder.write("web.json", "shop/web", life=110000)

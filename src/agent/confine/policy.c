@@ -144,6 +144,15 @@ static int check_path(const struct policy *p, const char *path, const char *fiel
     return is_under_any(p, real) ? 0 : refuse_path(p, path, real, field, err);
 }
 
+/* The agent alone writes to its folder of pid files. */
+static bool is_kept(const struct policy *p, const char *pid_path)
+{
+    size_t n = p->pid_dir ? strlen(p->pid_dir) : 0;
+
+    return n && !strncmp(pid_path, p->pid_dir, n) && pid_path[n] == '/' &&
+           !strchr(pid_path + n + 1, '/');
+}
+
 /* Without a setup_path, which is optional in Job, commands run in /. */
 static int check_paths(const struct policy *p, const struct proc_spec *spec, struct err *err)
 {
@@ -151,7 +160,7 @@ static int check_paths(const struct policy *p, const struct proc_spec *spec, str
         const char *path, *field;
     } paths[] = {
         { *spec->identity.setup_path ? spec->identity.setup_path : "/", "setup_path" },
-        { spec->identity.pid_path, "pid_path" },
+        { is_kept(p, spec->identity.pid_path) ? "" : spec->identity.pid_path, "pid_path" },
         { spec->extra.env_file, "env_file" },
     };
 

@@ -15,9 +15,10 @@
 enum policy_commands { COMMANDS_ANY, COMMANDS_UNDER_PREFIX };
 
 struct policy {
-    struct list users; /* struct proc_word; empty: all */
-    struct list paths; /* struct proc_word: absolute; empty: all */
-    int64_t commands;  /* enum policy_commands */
+    struct list users;   /* struct proc_word; empty: all */
+    struct list paths;   /* struct proc_word: absolute; empty: all */
+    int64_t commands;    /* enum policy_commands */
+    const char *pid_dir; /* where the agent keeps pid files: paths do not apply to those; or NULL */
 };
 
 extern const struct shape policy_settings_shape;

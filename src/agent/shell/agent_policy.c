@@ -19,6 +19,7 @@ void agent_policy_set(struct agent_policy *mine, const struct policy *p)
 
     *mine = (struct agent_policy){ .agent = a };
     policy_copy(p ? p : &all, &mine->texts, &mine->now);
+    mine->now.pid_dir = mine->agent->pid_dir;
     arena_free(&old.texts);
     if (a->core)
         core_on_policy(a->core, agent_now_ms(a));

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/shell/agent_base.h"
 #include "agent/supervise/core.h"
@@ -85,8 +86,9 @@ void specs_start(struct agent_base *a, const char *folder)
     struct list all;
     struct err err;
 
-    if (!*folder)
-        return;
+    if (!*folder || (geteuid() && !strcmp(folder, SPEC_FOLDER)))
+        return; /* that folder is of root's agent */
+    folder = spec_folder_path(folder, &s.arena);
     context.user = spec_file_user(&s.arena);
     if (spec_folder_read(folder, &context, &s.arena, &all, &err)) {
         if (err.code != ERR_SYSTEM || err.sys != ENOENT)

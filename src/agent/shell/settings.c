@@ -104,7 +104,7 @@ static const struct field fields[] = {
              "`/usr/local/gse/agent/etc/.proc` is where those of GSE look" },
     { "specs", .type = FIELD_STR, AT(specs), .max = PATH_MAX_BYTES, .check = rule_path, .fallback_text = SPEC_FOLDER,
       .doc = "a folder of specs: at its start the agent hosts what is new there, and takes over what has changed for the next "
-             "start of the process; it stops, restarts and forgets nothing, `holdfast --local apply` does; empty: none" },
+             "start of the process; it stops, restarts and forgets nothing, `holdfast --local apply` does; empty: none; the default is read by root's agent alone" },
     { "pid_dir", .type = FIELD_STR, AT(pid_dir), .max = PATH_MAX_BYTES, .check = rule_path,
       .doc = "folder of pid files that the agent keeps, also for commands that daemonize: those of specs whose `pid_path` lies "
              "directly in it; made if need be; empty: `/run/holdfast` for root, else `pids` in data_dir" },

@@ -73,6 +73,8 @@ static void every_pair_has_its_step(void **state)
         assert_int_equal(got[i].action, steps[i].action);
         assert_string_equal(got[i].changes, steps[i].changes);
     }
+    assert_true(got[3].running);
+    assert_false(got[4].running); /* only its source is another: it is not restarted */
     assert_int_equal(plan.n[PLAN_REMOVED], 2);
     assert_int_equal(plan.n[PLAN_CHANGED], 2);
     arena_free(&a);

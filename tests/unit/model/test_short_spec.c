@@ -52,7 +52,7 @@ static void a_name_and_a_command_are_enough(void **state)
     assert_string_equal(s.control.start_cmd, "/opt/web/bin/web --port 8080");
     assert_string_equal(s.identity.proc_name, "web");
     assert_string_equal(s.identity.setup_path, "/opt/web/bin");
-    assert_string_equal(s.identity.pid_path, "/run/holdfast/shop.web.pid");
+    assert_string_equal(s.identity.pid_path, "/run/holdfast/shop:web.pid");
     assert_string_equal(s.identity.user, "deploy");
     assert_int_equal(s.has_identity, PRESENCE_GIVEN);
     assert_int_equal(s.has_control, PRESENCE_GIVEN);
@@ -109,6 +109,29 @@ static void only_a_plain_command_has_a_known_program(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         assert_string_equal(short_spec_program(cases[i][0], &a), cases[i][1]);
     arena_free(&a);
+}
+
+static void no_two_names_have_the_same_pid_file(void **state)
+{
+    static const char *const names[][2] = {
+        { "shop.api/v1", "/run/holdfast/shop.api:v1.pid" },
+        { "shop/api.v1", "/run/holdfast/shop:api.v1.pid" },
+        { "shop/a/b", "/run/holdfast/shop:a%2Fb.pid" },
+        { "shop/a%2Fb", "/run/holdfast/shop:a%252Fb.pid" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct arena a = { 0 };
+        struct proc_meta meta;
+        char yaml[128];
+        struct proc_spec s;
+
+        snprintf(yaml, sizeof(yaml), "name: %s\ncommand: /bin/x\n", names[i][0]);
+        s = expanded(yaml, &a, &meta);
+        assert_string_equal(s.identity.pid_path, names[i][1]);
+        arena_free(&a);
+    }
 }
 
 static void what_is_said_is_not_guessed(void **state)
@@ -330,6 +353,7 @@ int main(void)
         cmocka_unit_test(a_name_and_a_command_are_enough),
         cmocka_unit_test(a_command_says_the_program_and_its_folder),
         cmocka_unit_test(only_a_plain_command_has_a_known_program),
+        cmocka_unit_test(no_two_names_have_the_same_pid_file),
         cmocka_unit_test(what_is_said_is_not_guessed),
         cmocka_unit_test(restart_has_three_words),
         cmocka_unit_test(a_schedule_is_a_rule_of_cron_or_a_cycle),
