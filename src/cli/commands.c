@@ -87,6 +87,7 @@ static const struct {
 } own_texts[] = {
     { OPTION_HOST, run_operation, TEXT_OPT_HOSTS },
     { OPTION_HOST, run_forget, TEXT_OPT_HOSTS },
+    { OPTION_YES, run_apply, TEXT_OPT_YES_APPLY },
     { OPTION_TIMEOUT, run_task, TEXT_OPT_TIMEOUT_TASK },
     { OPTION_NAMESPACE, run_app_create, TEXT_OPT_NAMESPACE_APP },
     { OPTION_NAMESPACE, run_app_set, TEXT_OPT_NAMESPACE_APP },

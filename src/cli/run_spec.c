@@ -30,6 +30,8 @@ static const char *kind_of(const struct proc_policy *p, const struct proc_extra 
         return text_get(cli->lang, TEXT_SPEC_ONCE);
     if (!p->start_retries && !x->keep_trying)
         return text_get(cli->lang, TEXT_SPEC_NEVER);
+    if (x->keep_trying && proc_exit_is_expected(x, 0))
+        return text_get(cli->lang, TEXT_SPEC_ON_FAILURE);
     return text_get(cli->lang, x->keep_trying ? TEXT_SPEC_ALWAYS : TEXT_SPEC_RESTARTED);
 }
 

@@ -55,7 +55,9 @@ static const char *check_memory(const char *text)
     int64_t bytes;
     double percent;
 
-    if (!*text || field_read_units(FIELD_BYTES, text, &bytes))
+    bool has_unit = text[strspn(text, "0123456789")];
+
+    if (!*text || (has_unit && field_read_units(FIELD_BYTES, text, &bytes)))
         return NULL;
     return strchr(text, '%') && read_percent(text, &percent)
                ? NULL
@@ -472,6 +474,22 @@ static void expand_limits(const struct short_limits *l, struct proc_spec *ret)
         ret->has_resource = PRESENCE_GIVEN;
 }
 
+/* Names are written with a slash everywhere; the long form has a colon. */
+static void expand_after(struct proc_extra *x, struct arena *a)
+{
+    const struct proc_word *from = x->after.items;
+    struct proc_word *to = arena_alloc(a, (x->after.n + 1) * sizeof(*to));
+
+    for (size_t i = 0; i < x->after.n; i++) {
+        char *text = arena_strdup(a, from[i].text), *slash = strchr(text, '/');
+
+        if (slash && !strchr(text, ':'))
+            *slash = ':';
+        to[i].text = text;
+    }
+    x->after.items = to;
+}
+
 /* Restart and schedule add to whichever form has the policy. */
 static int expand_policy(const struct short_spec *s, struct arena *a, struct proc_spec *ret,
                          struct err *err)
@@ -480,8 +498,10 @@ static int expand_policy(const struct short_spec *s, struct arena *a, struct pro
     const struct proc_extra extra = short_extra(s);
     struct proc_policy *policy;
 
-    if (has_extra(&extra))
+    if (has_extra(&extra)) {
         ret->extra = extra;
+        expand_after(&ret->extra, a);
+    }
     if (!is_short)
         return 0;
     if (ret->has_policy == PRESENCE_GIVEN && ret->has_alive_policy != PRESENCE_GIVEN) {

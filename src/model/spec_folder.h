@@ -15,7 +15,8 @@
 const char *spec_folder_path(const char *path, struct arena *a);
 
 /* Returns struct spec_process sorted by namespace and name, each with spec.extra.source set to
- * `path`, which must be absolute and in its one form.  A missing folder is ERR_SYSTEM with ENOENT. */
+ * `path`, which must be absolute and in its one form.  A missing folder is ERR_SYSTEM with ENOENT.
+ */
 int spec_folder_read(const char *path, const struct short_context *context, struct arena *a,
                      struct list *ret, struct err *err);
 

@@ -176,7 +176,7 @@ def test_files_are_checked_without_an_agent(folder):
     path.write_text("processes:\n  - name: shop/web\n    command: /opt/web --port 80\n    user: www-data\n"
                     "    restart: always\n  - { name: shop/tick, command: /bin/date, user: root, schedule: every 1m30s }\n")
     said = folder.cli("spec", "check", path).out
-    assert "shop/web" in said and "every 1m 30s" in said and said.endswith("no errors; processes: 2\n")
+    assert "shop/web" in said and "  always  " in said and "every 1m 30s" in said and said.endswith("no errors; processes: 2\n")
     path.write_text("name: shop/web\ncommand: /opt/web\nuser: a\nstop_wait: 1 minute\n")
     said = folder.cli("spec", "check", path, code=2).err
     assert f"{path}:4: stop_wait: must be a duration such as 30s, 5m or 1h30m" in said

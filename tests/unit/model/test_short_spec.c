@@ -134,6 +134,22 @@ static void no_two_names_have_the_same_pid_file(void **state)
     }
 }
 
+static void processes_to_come_after_are_named_as_everywhere(void **state)
+{
+    struct arena a = { 0 };
+    struct proc_meta meta;
+    struct proc_spec s =
+        expanded("name: x\ncommand: /bin/x\nafter: [shop/db, cache, shop:api/1]\n", &a, &meta);
+    const struct proc_word *words = s.extra.after.items;
+
+    (void)state;
+    assert_int_equal(s.extra.after.n, 3);
+    assert_string_equal(words[0].text, "shop:db");
+    assert_string_equal(words[1].text, "cache");
+    assert_string_equal(words[2].text, "shop:api/1");
+    arena_free(&a);
+}
+
 static void what_is_said_is_not_guessed(void **state)
 {
     struct arena a = { 0 };
@@ -294,6 +310,8 @@ static void what_is_wrong_is_named(void **state)
           "resource: short words for the same stand beside this block: use one of them" },
         { WEB "limits: { cpu: 101% }\n",
           "web.yaml:3: limits.cpu: must be percent of all cores together, such as 50%" },
+        { WEB "limits: { memory: 50 }\n", "web.yaml:3: limits.memory: must be a size, such as "
+                                          "512M, or percent of the host's memory, such as 50%" },
         { WEB "limits: { memory: lots }\n", "web.yaml:3: limits.memory: must be a size, such as "
                                             "512M, or percent of the host's memory, such as 50%" },
         { WEB "stop_wait: 30x\n", "web.yaml:3: stop_wait: must be a duration such as 30s, 5m or "
@@ -354,6 +372,7 @@ int main(void)
         cmocka_unit_test(a_command_says_the_program_and_its_folder),
         cmocka_unit_test(only_a_plain_command_has_a_known_program),
         cmocka_unit_test(no_two_names_have_the_same_pid_file),
+        cmocka_unit_test(processes_to_come_after_are_named_as_everywhere),
         cmocka_unit_test(what_is_said_is_not_guessed),
         cmocka_unit_test(restart_has_three_words),
         cmocka_unit_test(a_schedule_is_a_rule_of_cron_or_a_cycle),
