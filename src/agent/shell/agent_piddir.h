@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* agent_piddir.h - the agent's folder of pid files, which only the agent's user can write to.
+/* agent_piddir.h - the agent's folder of pid files, which only the agent's user can write to: a
+ * folder that others own or may write to, or a symbolic link in its place, is not used.
  *
  * If the pid_path of a spec lies directly in it, the agent keeps the file also for a command that
  * daemonizes: written once the main process is found, and removed when that has ended, before the
@@ -14,9 +15,12 @@ struct agent_base;
 
 /* The folder: the setting, or the default of this user. The caller frees it. */
 char *piddir_path(const char *setting, const char *data_dir);
-void piddir_make(const struct agent_base *a); /* if it is missing; a failure is logged */
+void piddir_make(const struct agent_base *a); /* if it is missing; also logs that it is not used */
 
 bool piddir_has(const char *dir, const char *path); /* path is DIR/NAME */
+
+/* On a worker: the same, and the folder may be used. */
+bool piddir_keeps(const char *dir, const char *path);
 
 /* On a worker: removes the file if its process is `pid`, or has ended. */
 void piddir_drop(const char *dir, const char *path, int64_t pid);

@@ -221,7 +221,7 @@ static bool is_kept(const struct effect *effect)
     const struct core_look *look = &effect->look;
 
     return look->is_renewed && !look->is_peek && !look->is_untrusted && look->instances < 2 &&
-           piddir_has(effect->probe->pid_dir, effect->identity.pid_path);
+           piddir_keeps(effect->probe->pid_dir, effect->identity.pid_path);
 }
 
 static int probe_find(struct effect *effect, struct find_result *ret, struct err *err)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 /* cmocka.h needs those before it. */
@@ -93,6 +94,38 @@ static void a_file_goes_with_its_process_alone(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
+/* Whoever made it may replace what lies in it. */
+static void a_folder_of_others_is_not_used(void **state)
+{
+    static const char *const ends[] = { "", "/", "//" };
+    char dir[] = "/tmp/piddir-XXXXXX", path[64], link[64], by_link[96], in_link[96];
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof(path), "%s/a.pid", dir);
+    snprintf(link, sizeof(link), "%s-link", dir);
+    assert_int_equal(symlink(dir, link), 0);
+    write_pid(path, getpid());
+    assert_true(piddir_keeps(dir, path));
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        snprintf(by_link, sizeof(by_link), "%s%s", link, ends[i]);
+        snprintf(in_link, sizeof(in_link), "%s/a.pid", link);
+        assert_true(piddir_has(by_link, in_link));
+        assert_false(piddir_keeps(by_link, in_link));
+        piddir_drop(by_link, in_link, getpid());
+        assert_int_equal(access(path, F_OK), 0);
+    }
+    assert_int_equal(chmod(dir, 0777), 0);
+    assert_false(piddir_keeps(dir, path));
+    piddir_drop(dir, path, getpid());
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(chmod(dir, 0755), 0);
+    piddir_drop(dir, path, getpid());
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(rmdir(dir), 0);
+}
+
 static void its_default_is_of_the_user(void **state)
 {
     char *path = piddir_path("", "/var/lib/x"), *set = piddir_path("/run/pids", "/var/lib/x");
@@ -109,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_files_directly_in_it_count),
         cmocka_unit_test(a_file_goes_with_its_process_alone),
+        cmocka_unit_test(a_folder_of_others_is_not_used),
         cmocka_unit_test(its_default_is_of_the_user),
     };
 
