@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -99,24 +100,43 @@ static bool is_gone(int64_t pid)
     return procfs_stat((pid_t)pid, &st, &err) && err.code == ERR_NOT_FOUND;
 }
 
-void piddir_drop(const char *dir, const char *path, int64_t pid)
+/* Not a lock of the file: its owner, a managed user, could hold that one. Paths elsewhere may
+ * block, and take no lock. */
+int piddir_write(struct agent_base *a, struct pidfiles *known, const char *path, uid_t uid,
+                 gid_t gid, int64_t pid, int64_t since_ticks, struct err *err)
+{
+    bool is_locked = piddir_keeps(a->pid_dir, path);
+    int result;
+
+    if (is_locked)
+        pthread_mutex_lock(&a->pid_lock);
+    result = pidfile_write(known, path, uid, gid, pid, since_ticks, err);
+    if (is_locked)
+        pthread_mutex_unlock(&a->pid_lock);
+    return result;
+}
+
+void piddir_drop(struct agent_base *a, const char *path, int64_t pid)
 {
     struct err ignored; /* logged at the start of the agent */
     const char *name;
     int64_t named;
     int fd;
 
-    if (!piddir_has(dir, path) || piddir_open(dir, &fd, &ignored))
+    if (!piddir_has(a->pid_dir, path) || piddir_open(a->pid_dir, &fd, &ignored))
         return;
     name = strrchr(path, '/') + 1;
+    pthread_mutex_lock(&a->pid_lock);
     if (!read_pid(fd, name, &named) && (named == pid || is_gone(named)))
         (void)sys_unlinkat(fd, name); /* what stays is replaced by the next start */
+    pthread_mutex_unlock(&a->pid_lock);
     sys_close(fd);
 }
 
 struct drop_job {
     struct worker_job job;
-    char *dir, *path;
+    struct agent_base *agent;
+    char *path;
     int64_t pid;
 };
 
@@ -125,14 +145,13 @@ static void drop_work(struct worker_job *job, struct spawner *s)
     struct drop_job *d = job->arg;
 
     (void)s;
-    piddir_drop(d->dir, d->path, d->pid);
+    piddir_drop(d->agent, d->path, d->pid);
 }
 
 static void drop_done(struct worker_job *job)
 {
     struct drop_job *d = job->arg;
 
-    free(d->dir);
     free(d->path);
     free(d);
 }
@@ -145,7 +164,7 @@ void piddir_drop_later(struct agent_base *a, const char *path, int64_t pid)
         return;
     d = xalloc(sizeof(*d));
     d->job = (struct worker_job){ .work = drop_work, .done = drop_done, .arg = d };
-    d->dir = xstrdup(a->pid_dir);
+    d->agent = a;
     d->path = xstrdup(path);
     d->pid = pid;
     workers_put(a->workers, "pid_dir", &d->job);

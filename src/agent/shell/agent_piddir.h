@@ -10,8 +10,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+#include "base/text/err.h"
 
 struct agent_base;
+struct pidfiles;
 
 /* The folder: the setting, or the default of this user. The caller frees it. */
 char *piddir_path(const char *setting, const char *data_dir);
@@ -22,8 +26,12 @@ bool piddir_has(const char *dir, const char *path); /* path is DIR/NAME */
 /* On a worker: the same, and the folder may be used. */
 bool piddir_keeps(const char *dir, const char *path);
 
+/* On a worker: pidfile_write(), but a path in the folder is not removed meanwhile. */
+int piddir_write(struct agent_base *a, struct pidfiles *known, const char *path, uid_t uid,
+                 gid_t gid, int64_t pid, int64_t since_ticks, struct err *err);
+
 /* On a worker: removes the file if its process is `pid`, or has ended. */
-void piddir_drop(const char *dir, const char *path, int64_t pid);
+void piddir_drop(struct agent_base *a, const char *path, int64_t pid);
 /* The same, by a worker. */
 void piddir_drop_later(struct agent_base *a, const char *path, int64_t pid);
 

@@ -142,8 +142,9 @@ static void leave_pid_file(const struct effect *effect, int64_t pid, int64_t sin
     struct effect_probe *p = effect->probe;
 
     if (*effect->identity.pid_path)
-        (void)pidfile_write(p->pidfiles, effect->identity.pid_path, effect->user->uid,
-                            effect->user->gid, pid, since_ticks, &p->file); /* logged by the loop */
+        (void)piddir_write(effect->effects->agent, p->pidfiles, effect->identity.pid_path,
+                           effect->user->uid, effect->user->gid, pid, since_ticks,
+                           &p->file); /* logged by the loop */
 }
 
 /* ---- on a worker: search */
