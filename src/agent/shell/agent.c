@@ -687,6 +687,7 @@ int agent_new(struct loop *loop, struct log *log, const struct agent_options *o,
     *a->o = *o;
     a->base.dir = xstrdup(o->dir);
     a->base.pid_dir = piddir_path(o->pid_dir, o->dir);
+    pthread_mutex_init(&a->base.pid_lock, NULL);
     a->hello.started_s = clock_wall_ms(loop_clock(loop)) / 1000;
     agent_policy_init(&a->policy, &a->base, o->policy);
     mem_share_heap(); /* the threads allocate little: a heap for each would waste memory */
@@ -773,6 +774,7 @@ bool agent_free(struct agent *a)
     agent_hello_done(&a->hello);
     free(a->base.dir);
     free(a->base.pid_dir);
+    pthread_mutex_destroy(&a->base.pid_lock);
     free(a->o);
     free(a);
     return true;

@@ -28,6 +28,7 @@
 #ifndef AGENT_SHELL_AGENT_BASE_H
 #define AGENT_SHELL_AGENT_BASE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -52,8 +53,9 @@ struct agent_base {
     struct loop *loop;
     struct log *log;
     struct core *core;
-    char *dir;     /* data_dir */
-    char *pid_dir; /* agent_piddir.h */
+    char *dir;                /* data_dir */
+    char *pid_dir;            /* agent_piddir.h */
+    pthread_mutex_t pid_lock; /* held while a worker writes or removes a file in pid_dir */
     char boot_id[BOOT_ID_SIZE];
     struct facilities facilities;
     struct cgroups *cgroups;

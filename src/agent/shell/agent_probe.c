@@ -142,8 +142,9 @@ static void leave_pid_file(const struct effect *effect, int64_t pid, int64_t sin
     struct effect_probe *p = effect->probe;
 
     if (*effect->identity.pid_path)
-        (void)pidfile_write(p->pidfiles, effect->identity.pid_path, effect->user->uid,
-                            effect->user->gid, pid, since_ticks, &p->file); /* logged by the loop */
+        (void)piddir_write(effect->effects->agent, p->pidfiles, effect->identity.pid_path,
+                           effect->user->uid, effect->user->gid, pid, since_ticks,
+                           &p->file); /* logged by the loop */
 }
 
 /* ---- on a worker: search */
@@ -221,7 +222,7 @@ static bool is_kept(const struct effect *effect)
     const struct core_look *look = &effect->look;
 
     return look->is_renewed && !look->is_peek && !look->is_untrusted && look->instances < 2 &&
-           piddir_has(effect->probe->pid_dir, effect->identity.pid_path);
+           piddir_keeps(effect->probe->pid_dir, effect->identity.pid_path);
 }
 
 static int probe_find(struct effect *effect, struct find_result *ret, struct err *err)

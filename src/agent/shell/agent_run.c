@@ -224,8 +224,7 @@ static int spawn_grouped(const struct agent_base *a, struct effect *effect, stru
     return spawn_in(a, effect, s, request, cgroup_enter_dead, &may_be_dead, err);
 }
 
-static int start(const struct agent_base *a, struct effect *effect, struct spawner *s,
-                 struct err *err)
+static int start(struct agent_base *a, struct effect *effect, struct spawner *s, struct err *err)
 {
     const struct core_run *run = &effect->run;
     struct spawn_request request = { .command = run->line,
@@ -247,7 +246,7 @@ static int start(const struct agent_base *a, struct effect *effect, struct spawn
         request.env = effect->env;
     }
     if (operation_is_own_output(run->what))
-        piddir_drop(a->pid_dir, effect->identity.pid_path, 0);
+        piddir_drop(a, effect->identity.pid_path, 0);
     if (outlog_append(a->outlog, effect->output, effect->user->uid, effect->user->gid,
                       &request.out_fd, &effect->out_from, err))
         return err_wrap(err, "output of %s:%s", run->space, run->name);

@@ -35,15 +35,15 @@ static bool has_same_identity(const struct proc *other, const struct op *op)
     return is_same_identity(&other->spec.identity, &op->command.spec.identity);
 }
 
-/* Another hosted name of the process, which is down: both would start it.  Without a pid file two
- * processes of one program are told apart by who started them. */
-static struct proc *find_down(const struct op *op)
+/* The next other hosted name of the process, which is down: both would start it.  Without a pid
+ * file two processes of one program are told apart by who started them.  `at`: from 0. */
+static struct proc *next_down(const struct op *op, size_t *at)
 {
     struct map_entry *e;
 
     if (op_row(op)->kind != CHANGES_HOSTING)
         return NULL;
-    for (size_t at = 0; (e = map_next(&op->core->proc, &at));) {
+    while ((e = map_next(&op->core->proc, at))) {
         struct proc *other = e->value;
 
         if (other != op->proc && other->hosted && !other->ident.pid &&
@@ -51,6 +51,13 @@ static struct proc *find_down(const struct op *op)
             return other;
     }
     return NULL;
+}
+
+static bool has_down(const struct op *op)
+{
+    size_t at = 0;
+
+    return next_down(op, &at);
 }
 
 /* One pid file may have two paths, by symbolic links; its process has one name. */
@@ -69,12 +76,12 @@ bool claim_is_possible(const struct op *op)
         if (e->value != op->proc && may_be_same(e->value, &op->command.spec.identity))
             return true;
     }
-    return claim_has(op, op->proc->ident) || find_down(op);
+    return claim_has(op, op->proc->ident) || has_down(op);
 }
 
 bool claim_is_made(const struct op *op, struct core_ident ident)
 {
-    return claim_has(op, ident) || find_down(op);
+    return claim_has(op, ident) || has_down(op);
 }
 
 static bool is_same_space(const struct proc *a, const struct proc *b)
@@ -133,9 +140,11 @@ static void end_claim(struct proc *other, const struct proc *to)
     restart_evaluate(other);
 }
 
+/* One that the caller may not host is enough to refuse: claim_move() ends the hosting of all. */
 bool claim_can_move(const struct op *op, struct core_ident ident, const struct proc **ret_other)
 {
     const struct proc *other = NULL;
+    size_t at = 0;
 
     while (ident.pid && (other = next_other(op, ident, other))) {
         if (caller_may_host(op, other) && has_same_identity(other, op))
@@ -144,8 +153,11 @@ bool claim_can_move(const struct op *op, struct core_ident ident, const struct p
         return false;
     }
     *ret_other = NULL;
-    other = find_down(op);
-    return !other || caller_may_host(op, other);
+    while ((other = next_down(op, &at))) {
+        if (!caller_may_host(op, other))
+            return false;
+    }
+    return true;
 }
 
 const struct proc *claim_other(const struct op *op, struct core_ident ident)
@@ -162,12 +174,13 @@ const struct proc *claim_other(const struct op *op, struct core_ident ident)
 void claim_move(struct op *op, struct core_ident ident)
 {
     struct proc *other;
+    size_t at = 0;
 
     while (ident.pid && (other = next_other(op, ident, NULL))) {
         take_over(op->proc, other);
         end_claim(other, op->proc);
     }
-    while ((other = find_down(op)))
+    while ((other = next_down(op, &at)))
         end_claim(other, op->proc);
 }
 

@@ -111,6 +111,26 @@ int file_check_own_folder(const char *path, struct err *err)
     return check_own(path, &st, err);
 }
 
+int file_open_own_folder(const char *path, int *ret_fd, struct err *err)
+{
+    int fd = sys_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0), result = 0;
+    struct stat st;
+
+    if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
+        return err_set(err, ERR_INVALID, "%s: not a folder", path);
+    if (fd < 0)
+        return err_sys(err, "open %s", path);
+    if (sys_fstat(fd, &st))
+        result = err_sys(err, "stat %s", path);
+    else
+        result = check_own(path, &st, err);
+    if (result)
+        sys_close(fd);
+    else
+        *ret_fd = fd;
+    return result;
+}
+
 void file_wipe(struct buf *b)
 {
     if (b->block)

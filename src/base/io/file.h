@@ -23,6 +23,8 @@ int file_read_secret(const char *path, size_t max, struct buf *ret, struct err *
  * belongs neither to us nor to root. */
 int file_read_own(const char *path, size_t max, struct buf *ret, struct err *err);
 int file_check_own_folder(const char *path, struct err *err); /* the same for a folder */
+/* Opens it, checked in the same way; a symbolic link at the end of the path is refused. */
+int file_open_own_folder(const char *path, int *ret_fd, struct err *err);
 void file_wipe(struct buf *b); /* overwrites the bytes, then buf_free() */
 
 /* On success the file and its name are on the disk.  Only one caller at a time may replace a

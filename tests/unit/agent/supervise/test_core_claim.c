@@ -291,10 +291,57 @@ static void hosting_moves_also_while_it_is_down(void **state)
     }
 }
 
+/* Of several, each in a namespace of its own but the first, which is the caller's. */
+static void hosting_of_all_that_are_down_moves_or_none(void **state)
+{
+    static const char *const spaces[] = { "space", "other1", "other2", "other3" };
+    static const struct {
+        int64_t may_host, code;
+        size_t n; /* of the names that are hosted before */
+    } rows[] = { { MAY_HOST_SPACE, CODE_MATCH, 4 },
+                 { MAY_HOST_SPACE, CODE_MATCH, 2 },
+                 { MAY_HOST_SPACE, CODE_OK, 1 },
+                 { MAY_HOST_ALL, CODE_OK, 4 } };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        bool moves = rows[i].code == CODE_OK;
+        struct message_command b;
+        char name[8];
+
+        rig_set_up(state);
+        rig.has_one_pid_file = true;
+        for (size_t j = 0; j < rows[i].n; j++) {
+            struct message_command m;
+
+            snprintf(name, sizeof(name), "d%zu", j);
+            m = rig_command(PROC_OP_START, name);
+            m.meta.space = spaces[j];
+            assert_int_equal(operate(&m), CODE_OK);
+        }
+        for (size_t j = 0; j < rows[i].n; j++) {
+            snprintf(name, sizeof(name), "d%zu", j);
+            rig_proc(name)->is_idle = true; /* they stay down */
+            rig_die(rig_proc(name), 1);
+        }
+        b = rig_command(PROC_OP_HOST, "b");
+        b.may_host = rows[i].may_host;
+        rig_tell(&b);
+        rig_pass(7000);
+        assert_int_equal(rig_code(b.item), rows[i].code);
+        assert_int_equal(rig_count_events("process_hosting_moved"), moves ? rows[i].n : 0);
+        for (size_t j = 0; j < rows[i].n; j++) {
+            snprintf(name, sizeof(name), "d%zu", j);
+            assert_int_equal(rig_proc(name)->view.hosted, !moves);
+        }
+        rig_tear_down(state);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hosting_moves_also_while_it_is_down),
+        cmocka_unit_test(hosting_of_all_that_are_down_moves_or_none),
         cmocka_unit_test(operations_are_not_refused_because_of_another_name),
         cmocka_unit_test(hosting_moves_to_a_name_that_is_the_same),
         cmocka_unit_test(a_start_of_what_is_hosted_as_another_names_it),
