@@ -233,12 +233,20 @@ static void check_on_time(void *check)
 
 /* ---- by their intervals */
 
+void checks_drop_try(struct core *c, uint64_t id)
+{
+    if (c->effects->drop_check)
+        c->effects->drop_check(c->arg, id);
+}
+
 static void check_drop(struct check *c)
 {
     struct core *core = c->all->proc->core;
 
-    if (c->id)
+    if (c->id) {
         map_del(&core->checks, (const char *)&c->id, sizeof(c->id));
+        checks_drop_try(core, c->id);
+    }
     side_command_drop(c->command);
     c->id = 0;
     c->command = NULL;

@@ -11,6 +11,7 @@ struct core_check {
     uint64_t id;
     const struct proc_check *check; /* http or tcp */
     int64_t timeout_ms;
+    bool is_urgent; /* a start waits for this port: other checks do not delay it */
     struct core_family family; /* the listener has to belong to it, unless `any_owner` is set */
 };
 
