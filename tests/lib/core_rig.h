@@ -126,7 +126,7 @@ struct rig {
     int64_t port;                   /* that was tried last */
     int ports;                      /* tries, */
     int drops;                      /* and those that were given up */
-    bool is_urgent;                 /* of what was tried last */
+    bool is_urgent, needs_owner;    /* of what was tried last */
     struct rig_proc procs[RIG_PROCS];
     size_t n_procs;
     struct {
@@ -487,6 +487,7 @@ static inline void rig_on_check(void *arg, const struct core_check *check)
     rig.port = place.port;
     rig.any_owner = check->check->any_owner;
     rig.is_urgent = check->is_urgent;
+    rig.needs_owner = check->needs_owner;
     rig.main = check->family.main;
     rig.ports++;
     rig_ask(false, check->id, check->family.name, *check->check->name ? "check" : "port");

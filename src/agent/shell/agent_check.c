@@ -22,6 +22,9 @@
 
 enum { ADDRESSES = 2, READ_BYTES = 4096 };
 
+/* Time to find whose listener it is, of a check that needs to know it. */
+enum { OWNER_MS = 5000 };
+
 struct try;
 
 /* A connection to one address. */
@@ -38,7 +41,7 @@ try {
     struct checker *all;
     struct arena arena;
     uint64_t id;
-    bool has_begun, is_urgent;
+    bool has_begun, is_urgent, needs_owner;
     struct proc_check check; /* texts are in the arena */
     struct check_place place;
     struct core_family family;
@@ -121,13 +124,23 @@ static bool is_connecting(const struct try *t)
     return !t->got.latency_ms && !t->sent && !t->reply;
 }
 
-/* An owner that is not found in time is not to be determined. */
+/* The deadline has passed, and whose listener it is has not been found. */
+static void end_without_owner(struct try *t)
+{
+    if (t->needs_owner)
+        try_end(t, CHECK_NOT_DONE,
+                arena_msg(&t->arena, "whose port %lld is was not found in time",
+                          (long long)t->place.port));
+    else
+        try_end(t, CHECK_OK, "");
+}
+
 static void on_deadline(struct try *t)
 {
     if (!t->has_begun)
         try_end(t, CHECK_NOT_DONE, "");
     else if (t->owner)
-        try_end(t, CHECK_OK, "");
+        end_without_owner(t);
     else if (is_connecting(t))
         try_end(t, CHECK_FAILED, no_connection(t));
     else
@@ -200,6 +213,8 @@ static void ask_owner(struct try *t, const struct check_end *e)
     }
     t->owner = families_ask_owner(t->all->families, &t->family, &t->identity, t->place.host,
                                   t->place.port, on_owner, t);
+    if (t->needs_owner && t->timeout_ms < OWNER_MS)
+        timer_set(t->all->agent->loop, &t->timer, OWNER_MS);
     agent_wake(t->all->agent);
 }
 
@@ -456,6 +471,7 @@ void checker_add(struct checker *c, const struct core_check *check)
     t->id = check->id;
     t->timeout_ms = check->timeout_ms;
     t->is_urgent = check->is_urgent;
+    t->needs_owner = check->needs_owner;
     t->begun_us = loop_now_us(c->agent->loop);
     for (int i = 0; i < ADDRESSES; i++)
         t->ends[i] = (struct check_end){ .of = t, .fd = -1 };

@@ -9,8 +9,9 @@
  * http_reply.h needs.
  *
  * The listener of a connection within this host has to belong to the process's family.  Whose it
- * is, a worker finds out (agent_family.h, listener.h); if that is not to be determined before the
- * deadline, the connection alone counts. */
+ * is, a worker finds out (agent_family.h, listener.h).  If that is not to be determined at all, the
+ * connection alone counts.  If it is not found before the deadline, it counts for a running
+ * process; a check of a start gets OWNER_MS for it, and is not done then: it is tried again. */
 #ifndef AGENT_SHELL_AGENT_CHECK_H
 #define AGENT_SHELL_AGENT_CHECK_H
 

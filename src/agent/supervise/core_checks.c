@@ -195,7 +195,8 @@ static void connect_to(struct check *c, const struct proc_spec *spec, struct cor
     struct core *core = c->all->proc->core;
     struct core_check ask = { .id = c->id = ++core->next_id,
                               .check = c->spec,
-                              .timeout_ms = proc_check_timeout_ms(c->spec) };
+                              .timeout_ms = proc_check_timeout_ms(c->spec),
+                              .needs_owner = !c->all->is_on };
 
     checks_fill_family(c->all->proc, spec, main, start, &ask.family);
     map_put(&core->checks, (const char *)&c->id, sizeof(c->id), c);

@@ -166,7 +166,7 @@ static void try_port(struct op *op)
                                       .body = "",
                                       .any_owner = wish(op)->any_owner };
     struct core_check ask = {
-        .id = op->id, .check = &check, .timeout_ms = PORT_MS, .is_urgent = true
+        .id = op->id, .check = &check, .timeout_ms = PORT_MS, .is_urgent = true, .needs_owner = true
     };
 
     if (op->ready->tries_port)

@@ -7,7 +7,10 @@
 #include <sys/socket.h>
 
 #include "agent/shell/agent_base.h"
+#include "agent/shell/agent_effect.h"
+#include "agent/shell/agent_family.h"
 #include "agent/supervise/core.h"
+#include "agent/supervise/core_checks.h"
 #include "agent/supervise/core_net.h"
 #include "tests/lib/part.h"
 #include "tests/lib/whole_agent.h"
@@ -183,6 +186,8 @@ static void another_status_fails(void **state)
 
 static struct {
     struct agent_base base;
+    struct effects effects; /* none is carried out: no owner is found */
+    struct families *families;
     struct checker *checker;
     uint64_t last_id;
     int fds[512];
@@ -194,9 +199,16 @@ static void bench_on_settle(void *arg)
     (void)arg;
 }
 
+static void bench_on_check(void *arg, const struct core_check *check)
+{
+    (void)arg;
+    bench.last_id = check->id;
+    checker_add(bench.checker, check);
+}
+
 static int bench_set_up(void **state)
 {
-    static const struct core_effects effects;
+    static const struct core_effects effects = { .check = bench_on_check };
     struct err err;
 
     (void)state;
@@ -206,7 +218,10 @@ static int bench_set_up(void **state)
     bench.base.loop = whole.loop;
     bench.base.core = core_new(&effects, NULL, clock_mono_ms(&clock_system), 0);
     timer_init(&bench.base.settle, bench_on_settle, NULL);
-    bench.checker = checker_new(&bench.base, NULL);
+    effects_init(&bench.effects, &bench.base);
+    bench.families =
+        families_new(&(struct family_parts){ .agent = &bench.base, .effects = &bench.effects });
+    bench.checker = checker_new(&bench.base, bench.families);
     return 0;
 }
 
@@ -214,6 +229,10 @@ static int bench_tear_down(void **state)
 {
     (void)state;
     checker_free(bench.checker);
+    while (!TAILQ_EMPTY(&bench.effects.waiting))
+        effect_free(TAILQ_FIRST(&bench.effects.waiting));
+    effects_done(&bench.effects);
+    families_free(bench.families);
     core_free(bench.base.core);
     timer_stop(whole.loop, &bench.base.settle);
     loop_free(whole.loop);
@@ -333,6 +352,39 @@ static void what_waits_too_long_is_not_tried(void **state)
     assert_int_equal(bench_accept(other), 0);
 }
 
+static void count_results(void *arg, const struct proc_check_view *check, enum proc_check_state was)
+{
+    int *n = arg;
+
+    (void)check;
+    (void)was;
+    (*n)++;
+}
+
+/* Of a start: what it gets says nothing, so that the port is tried again. */
+static void a_start_does_not_count_a_port_whose_owner_is_not_found(void **state)
+{
+    int port, results = 0;
+    struct proc k = { .core = bench.base.core, .meta = { "space", "p", { 0 } } };
+    struct proc_spec spec;
+    struct proc_check check;
+    struct checks *all;
+
+    (void)state;
+    bench_listen(&port);
+    shape_defaults(&proc_spec_shape, &spec);
+    shape_defaults(&proc_check_shape, &check);
+    check.tcp = world_text("127.0.0.1:%d", port);
+    spec.extra.checks = (struct list){ &check, 1 };
+    all = checks_new(&k, &spec, count_results, &results);
+    checks_try(all, k.ident, k.start);
+    TURN_UNTIL(
+        !map_find(&bench.base.core->checks, (const char *)&bench.last_id, sizeof(bench.last_id)));
+    assert_int_equal(results, 0);
+    assert_false(checks_pass(all));
+    checks_free(all);
+}
+
 static int set_up(void **state)
 {
     struct agent_options o = { .output_max_bytes = 1 << 20, .send = whole_on_send };
@@ -357,6 +409,7 @@ int main(void)
         BENCH_TEST(what_is_dropped_makes_room),
         BENCH_TEST(a_port_that_a_start_waits_for_has_its_own_slots),
         BENCH_TEST(what_waits_too_long_is_not_tried),
+        BENCH_TEST(a_start_does_not_count_a_port_whose_owner_is_not_found),
     };
 
     return PART_RUN("agent_check", tests);

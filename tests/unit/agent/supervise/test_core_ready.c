@@ -213,6 +213,7 @@ static void a_port_that_could_not_be_tried_is_not_called_closed(void **state)
     rig.is_port_untried = true;
     begin(&m);
     assert_true(rig.is_urgent);
+    assert_true(rig.needs_owner);
     rig_pass(20000);
     assert_fails(&m, "port 8080 could not be tried within 20 s");
 }
