@@ -132,7 +132,7 @@ static const struct field check_fields[] = {
     { "interval", .type = FIELD_INT, AT(proc_check, interval_s), .min = 1, .max = DAY_S, .fallback = CHECK_INTERVAL_S,
       .flags = FIELD_SECONDS | FIELD_ZERO_UNSET, .doc = "seconds from one try to the next" },
     { "timeout", .type = FIELD_INT, AT(proc_check, timeout_s), .max = DAY_S, .flags = FIELD_SECONDS | FIELD_OMIT_EMPTY,
-      .doc = "seconds that a try may take, at most `interval`; 0: 2, or `interval` if that is less" },
+      .doc = "seconds that a try may take, at most `interval`; 0: 2, or `interval` if that is less; a try of `http` or `tcp` ends after 60 at the latest" },
     { "threshold", .type = FIELD_INT, AT(proc_check, threshold), .min = 1, .max = 1000, .fallback = CHECK_THRESHOLD,
       .flags = FIELD_ZERO_UNSET, .doc = "failures in a row after which it counts as failing" },
     { "any_owner", .type = FIELD_BOOL, AT(proc_check, any_owner), .flags = FIELD_OMIT_EMPTY,
@@ -176,6 +176,8 @@ int64_t proc_check_timeout_ms(const struct proc_check *c)
 {
     int64_t timeout_s = c->timeout_s ? c->timeout_s : CHECK_TIMEOUT_S;
 
+    if (proc_check_kind_of(c) != CHECK_COMMAND && timeout_s > CHECK_NET_TIMEOUT_MAX_S)
+        timeout_s = CHECK_NET_TIMEOUT_MAX_S;
     return (timeout_s < c->interval_s ? timeout_s : c->interval_s) * 1000;
 }
 

@@ -21,6 +21,7 @@ enum {
     CHECK_THRESHOLD = 3,
     CHECK_INTERVAL_S = 10,
     CHECK_TIMEOUT_S = 2,
+    CHECK_NET_TIMEOUT_MAX_S = 60, /* of http and tcp */
 };
 
 enum proc_check_kind { CHECK_NONE, CHECK_HTTP, CHECK_TCP, CHECK_COMMAND };

@@ -115,14 +115,18 @@ struct rig {
     int start_kills;                /* signals to commands */
     bool port_is_open;              /* of all of them */
     enum core_check_outcome net[8]; /* of checks over the network, by their number in the name */
-    bool is_foreign;                /* the port: it belongs to another process */
+    bool is_foreign;                /* the port: it belongs to another process, */
+    bool is_port_untried;           /* or it could not be tried, */
+    bool is_port_silent;            /* or the try does not end */
     double latency_ms;              /* of checks */
     bool any_owner;                 /* of what was tried last, */
     struct core_ident main;         /* and whose it should be */
     int changes;                    /* of checks, between passing and failing */
     char change[64];                /* the last one */
     int64_t port;                   /* that was tried last */
-    int ports;                      /* tries */
+    int ports;                      /* tries, */
+    int drops;                      /* and those that were given up */
+    bool is_urgent, needs_owner;    /* of what was tried last */
     struct rig_proc procs[RIG_PROCS];
     size_t n_procs;
     struct {
@@ -482,10 +486,19 @@ static inline void rig_on_check(void *arg, const struct core_check *check)
     assert_null(wrong);
     rig.port = place.port;
     rig.any_owner = check->check->any_owner;
+    rig.is_urgent = check->is_urgent;
+    rig.needs_owner = check->needs_owner;
     rig.main = check->family.main;
     rig.ports++;
     rig_ask(false, check->id, check->family.name, *check->check->name ? "check" : "port");
     rig.asks[rig.n_asks - 1].question = (uint64_t)(*check->check->name - '0');
+}
+
+static inline void rig_drop_check(void *arg, uint64_t id)
+{
+    (void)arg;
+    (void)id;
+    rig.drops++;
 }
 
 static inline void rig_check_changed(void *arg, const char *space, const char *name,
@@ -521,6 +534,7 @@ static const struct core_effects rig_effects = {
     .sample = rig_sample,
     .files = rig_files,
     .check = rig_on_check,
+    .drop_check = rig_drop_check,
     .check_changed = rig_check_changed,
     .files_again = rig_files_again,
     .has_family = rig_has_family,
@@ -707,6 +721,18 @@ static inline void rig_answer_check(uint64_t id, enum core_check_outcome outcome
     core_on_check(rig.core, id, &got, rig.now_ms);
 }
 
+static inline void rig_answer_port(uint64_t id)
+{
+    if (rig.is_port_silent)
+        return;
+    if (rig.is_port_untried)
+        rig_answer_check(id, CHECK_NOT_DONE);
+    else if (rig.is_foreign)
+        rig_answer_check(id, CHECK_FOREIGN);
+    else
+        rig_answer_check(id, rig.port_is_open ? CHECK_OK : CHECK_FAILED);
+}
+
 /* Answers what was asked for first. */
 static inline void rig_answer(void)
 {
@@ -726,9 +752,7 @@ static inline void rig_answer(void)
     else if (is_run)
         rig_begin_run(p, id, what);
     else if (!strcmp(what, "port"))
-        rig_answer_check(id, rig.is_foreign     ? CHECK_FOREIGN
-                             : rig.port_is_open ? CHECK_OK
-                                                : CHECK_FAILED);
+        rig_answer_port(id);
     else if (!strcmp(what, "check"))
         rig_answer_check(id, rig.net[question]);
     else if (!strcmp(what, "probe"))

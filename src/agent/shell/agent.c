@@ -428,6 +428,15 @@ static void agent_on_check(void *agent, const struct core_check *check)
     checker_add(a->checker, check);
 }
 
+/* The core is freed after the checker. */
+static void agent_on_drop_check(void *agent, uint64_t id)
+{
+    struct agent *a = agent;
+
+    if (a->checker)
+        checker_drop(a->checker, id);
+}
+
 static void on_check_changed(void *agent, const char *space, const char *name,
                              const struct proc_check_view *check)
 {
@@ -483,6 +492,7 @@ static const struct core_effects core_effects = {
     .is_alone = on_is_alone,
     .files = on_files,
     .check = agent_on_check,
+    .drop_check = agent_on_drop_check,
     .check_changed = on_check_changed,
     .files_again = on_files_again,
     .at_rest = on_at_rest,
@@ -750,6 +760,7 @@ bool agent_free(struct agent *a)
     files_free(a->files);
     notices_free(a->notices);
     checker_free(a->checker);
+    a->checker = NULL;
     a->local = NULL;
     job_thread_leave(a->lookups, END_MS);
     timer_stop(a->base.loop, &a->base.settle);

@@ -22,6 +22,9 @@
 
 enum { ADDRESSES = 2, READ_BYTES = 4096 };
 
+/* Time to find whose listener it is, of a check that needs to know it. */
+enum { OWNER_MS = 5000 };
+
 struct try;
 
 /* A connection to one address. */
@@ -38,7 +41,7 @@ try {
     struct checker *all;
     struct arena arena;
     uint64_t id;
-    bool has_begun;
+    bool has_begun, is_urgent, needs_owner;
     struct proc_check check; /* texts are in the arena */
     struct check_place place;
     struct core_family family;
@@ -61,7 +64,7 @@ struct checker {
     struct agent_base *agent;
     struct families *families;
     struct try_list waiting, begun;
-    size_t n_begun;
+    size_t n_begun[2]; /* [1]: urgent ones */
 };
 
 /* ---- the end of a try */
@@ -83,7 +86,7 @@ static void free_try(struct try *t)
     owner_forget(t->owner);
     timer_stop(c->agent->loop, &t->timer);
     TAILQ_REMOVE(t->has_begun ? &c->begun : &c->waiting, t, link);
-    c->n_begun -= t->has_begun;
+    c->n_begun[t->is_urgent] -= t->has_begun;
     free(t->reply);
     arena_free(&t->arena);
     free(t);
@@ -121,11 +124,23 @@ static bool is_connecting(const struct try *t)
     return !t->got.latency_ms && !t->sent && !t->reply;
 }
 
-/* An owner that is not found in time is not to be determined. */
+/* The deadline has passed, and whose listener it is has not been found. */
+static void end_without_owner(struct try *t)
+{
+    if (t->needs_owner)
+        try_end(t, CHECK_NOT_DONE,
+                arena_msg(&t->arena, "whose port %lld is was not found in time",
+                          (long long)t->place.port));
+    else
+        try_end(t, CHECK_OK, "");
+}
+
 static void on_deadline(struct try *t)
 {
-    if (t->owner)
-        try_end(t, CHECK_OK, "");
+    if (!t->has_begun)
+        try_end(t, CHECK_NOT_DONE, "");
+    else if (t->owner)
+        end_without_owner(t);
     else if (is_connecting(t))
         try_end(t, CHECK_FAILED, no_connection(t));
     else
@@ -198,6 +213,8 @@ static void ask_owner(struct try *t, const struct check_end *e)
     }
     t->owner = families_ask_owner(t->all->families, &t->family, &t->identity, t->place.host,
                                   t->place.port, on_owner, t);
+    if (t->needs_owner && t->timeout_ms < OWNER_MS)
+        timer_set(t->all->agent->loop, &t->timer, OWNER_MS);
     agent_wake(t->all->agent);
 }
 
@@ -294,7 +311,10 @@ static void end_failed(struct check_end *e)
         if (t->ends[i].fd >= 0)
             return; /* the other address is still connecting */
     }
-    try_end(t, t->is_starved ? CHECK_NOT_DONE : CHECK_FAILED, no_connection(t));
+    if (t->is_starved)
+        try_end(t, CHECK_NOT_DONE, "");
+    else
+        try_end(t, CHECK_FAILED, no_connection(t));
 }
 
 static void check_on_ready(void *end, unsigned ready)
@@ -359,7 +379,7 @@ static void try_begin(struct try *t)
 
     TAILQ_REMOVE(&c->waiting, t, link);
     TAILQ_INSERT_TAIL(&c->begun, t, link);
-    c->n_begun++;
+    c->n_begun[t->is_urgent]++;
     t->has_begun = true;
     t->begun_us = loop_now_us(c->agent->loop);
     timer_set(c->agent->loop, &t->timer, t->timeout_ms);
@@ -372,10 +392,39 @@ static void try_begin(struct try *t)
         end_failed(&t->ends[0]);
 }
 
+static bool has_share(const struct try *t)
+{
+    const struct try *other;
+    int n = 0;
+
+    TAILQ_FOREACH(other, &t->all->begun, link) {
+        n += !other->is_urgent && !strcmp(other->family.name, t->family.name) &&
+             !strcmp(other->family.space, t->family.space);
+    }
+    return n < CHECKER_PER_PROCESS;
+}
+
+static bool may_begin(const struct try *t)
+{
+    if (t->is_done || t->all->n_begun[t->is_urgent] >= CHECKER_AT_ONCE)
+        return false;
+    return t->is_urgent || has_share(t);
+}
+
+static bool is_full(const struct checker *c)
+{
+    return c->n_begun[0] >= CHECKER_AT_ONCE && c->n_begun[1] >= CHECKER_AT_ONCE;
+}
+
 static void begin_next(struct checker *c)
 {
-    while (c->n_begun < CHECKER_AT_ONCE && !TAILQ_EMPTY(&c->waiting))
-        try_begin(TAILQ_FIRST(&c->waiting));
+    struct try *t, *next;
+
+    for (t = TAILQ_FIRST(&c->waiting); t && !is_full(c); t = next) {
+        next = TAILQ_NEXT(t, link);
+        if (may_begin(t))
+            try_begin(t);
+    }
 }
 
 /* ---- requests */
@@ -421,21 +470,47 @@ void checker_add(struct checker *c, const struct core_check *check)
     t->all = c;
     t->id = check->id;
     t->timeout_ms = check->timeout_ms;
+    t->is_urgent = check->is_urgent;
+    t->needs_owner = check->needs_owner;
+    t->begun_us = loop_now_us(c->agent->loop);
     for (int i = 0; i < ADDRESSES; i++)
         t->ends[i] = (struct check_end){ .of = t, .fd = -1 };
     shape_copy(&proc_check_shape, check->check, &t->arena, &t->check);
     timer_init(&t->timer, try_on_time, t);
+    timer_set(c->agent->loop, &t->timer, t->timeout_ms);
     TAILQ_INSERT_TAIL(&c->waiting, t, link);
     wrong = *t->check.http ? check_read_url(t->check.http, &t->place)
                            : check_read_tcp(t->check.tcp, &t->place);
     if (*t->check.http)
         write_request(t);
-    else if (!t->check.any_owner)
-        copy_family(t, &check->family);
+    copy_family(t, &check->family);
     if (wrong)
         try_end(t, CHECK_NOT_DONE, ""); /* it has been refused: core_rules.c */
     else
         begin_next(c);
+}
+
+static struct try *find_try(struct try_list *list, uint64_t id)
+{
+    struct try *t;
+
+    TAILQ_FOREACH(t, list, link) {
+        if (t->id == id)
+            return t;
+    }
+    return NULL;
+}
+
+void checker_drop(struct checker *c, uint64_t id)
+{
+    struct try *t = find_try(&c->begun, id);
+
+    if (!t)
+        t = find_try(&c->waiting, id);
+    if (!t)
+        return;
+    free_try(t);
+    begin_next(c);
 }
 
 struct checker *checker_new(struct agent_base *a, struct families *families)

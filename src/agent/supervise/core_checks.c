@@ -195,7 +195,8 @@ static void connect_to(struct check *c, const struct proc_spec *spec, struct cor
     struct core *core = c->all->proc->core;
     struct core_check ask = { .id = c->id = ++core->next_id,
                               .check = c->spec,
-                              .timeout_ms = proc_check_timeout_ms(c->spec) };
+                              .timeout_ms = proc_check_timeout_ms(c->spec),
+                              .needs_owner = !c->all->is_on };
 
     checks_fill_family(c->all->proc, spec, main, start, &ask.family);
     map_put(&core->checks, (const char *)&c->id, sizeof(c->id), c);
@@ -233,12 +234,20 @@ static void check_on_time(void *check)
 
 /* ---- by their intervals */
 
+void checks_drop_try(struct core *c, uint64_t id)
+{
+    if (c->effects->drop_check)
+        c->effects->drop_check(c->arg, id);
+}
+
 static void check_drop(struct check *c)
 {
     struct core *core = c->all->proc->core;
 
-    if (c->id)
+    if (c->id) {
         map_del(&core->checks, (const char *)&c->id, sizeof(c->id));
+        checks_drop_try(core, c->id);
+    }
     side_command_drop(c->command);
     c->id = 0;
     c->command = NULL;

@@ -43,6 +43,9 @@ struct list checks_views(const struct checks *all);
 void checks_fill_family(const struct proc *k, const struct proc_spec *spec, struct core_ident main,
                         struct core_ident start, struct core_family *ret);
 
+/* Ends a try whose result is no longer wanted. */
+void checks_drop_try(struct core *c, uint64_t id);
+
 /* False: the id is not that of a try. */
 bool checks_on_result(struct core *c, uint64_t id, const struct core_checked *got);
 

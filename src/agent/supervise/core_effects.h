@@ -191,6 +191,8 @@ struct core_effects {
     /* Whether a command of this process with this mark runs, which a previous agent was about to
      * start.  Of the other members of `run` only the spec is used.  May be NULL. */
     enum core_begun (*find_run)(void *arg, const struct core_run *run, struct core_ident *ret);
+    /* The result of effect check() is no longer wanted, and none comes.  May be NULL. */
+    void (*drop_check)(void *arg, uint64_t id);
 };
 
 #endif

@@ -11,6 +11,10 @@ struct core_check {
     uint64_t id;
     const struct proc_check *check; /* http or tcp */
     int64_t timeout_ms;
+    bool is_urgent; /* a start waits for this port: other checks do not delay it */
+    /* A start waits for it, so whose listener it is has to be known: CHECK_NOT_DONE if that is not
+     * found in time. Otherwise the connection alone counts then. */
+    bool needs_owner;
     struct core_family family; /* the listener has to belong to it, unless `any_owner` is set */
 };
 

@@ -165,7 +165,9 @@ static void try_port(struct op *op)
                                       .command = "",
                                       .body = "",
                                       .any_owner = wish(op)->any_owner };
-    struct core_check ask = { .id = op->id, .check = &check, .timeout_ms = PORT_MS };
+    struct core_check ask = {
+        .id = op->id, .check = &check, .timeout_ms = PORT_MS, .is_urgent = true, .needs_owner = true
+    };
 
     if (op->ready->tries_port)
         return;
@@ -221,7 +223,7 @@ void ready_on_port(struct op *op, const struct core_checked *got)
     if (!r || !r->tries_port)
         return;
     r->tries_port = false;
-    if (got->outcome == CHECK_FAILED || got->outcome == CHECK_FOREIGN)
+    if (got->outcome != CHECK_OK && *got->text)
         msg_copy(r->port, sizeof(r->port), got->text);
     if (!is_open_now(op))
         return;
@@ -277,7 +279,7 @@ static const char *waited_for(struct op *op)
     case READY_PORT:
         if (*op->ready->port)
             return arena_strdup(&op->arena, op->ready->port);
-        return arena_msg(&op->arena, "port %lld takes no connections", (long long)wish(op)->port);
+        return arena_msg(&op->arena, "port %lld could not be tried", (long long)wish(op)->port);
     case READY_HEALTH:
         if (op->ready->is_healthy || !has_health_cmd(op))
             return waited_for_check(op);
@@ -417,6 +419,8 @@ void ready_end(struct op *op)
         return;
     timers_stop(&op->core->timers, &r->timer);
     side_command_drop(r->asks_health);
+    if (r->tries_port)
+        checks_drop_try(op->core, op->id);
     checks_free(r->checks);
     op->ready = NULL;
     free(r);

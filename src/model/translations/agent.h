@@ -147,6 +147,8 @@
     { { "not ready within %lld s", "%lld 秒内未就绪" } },
     { { "it has not sent READY=1 to $NOTIFY_SOCKET", "未向 $NOTIFY_SOCKET 发送 READY=1" } },
     { { "pid file %s does not name it", "PID 文件 %s 中不是它" } },
+    { { "whose port %lld is was not found in time", "未能及时查明端口 %lld 属于哪个进程" } },
+    { { "port %lld could not be tried", "端口 %lld 未能检查" } },
     { { "port %lld takes no connections", "端口 %lld 不接受连接" } },
     { { "its checks have not passed", "检查未通过" } },
     { { "check %s has not passed: %s", "检查 %s 未通过：%s" } },

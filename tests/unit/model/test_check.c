@@ -160,6 +160,12 @@ static void a_check_may_take_two_seconds_or_its_interval(void **state)
     c.interval_s = 60;
     c.timeout_s = 30;
     assert_int_equal(proc_check_timeout_ms(&c), 30000);
+    c.interval_s = c.timeout_s = 3600; /* long enough to hold up those of other processes */
+    c.tcp = "80";
+    assert_int_equal(proc_check_timeout_ms(&c), 60000);
+    c.tcp = "";
+    c.command = "true";
+    assert_int_equal(proc_check_timeout_ms(&c), 3600000);
 }
 
 int main(void)

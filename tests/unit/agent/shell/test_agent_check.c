@@ -6,6 +6,12 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "agent/shell/agent_base.h"
+#include "agent/shell/agent_effect.h"
+#include "agent/shell/agent_family.h"
+#include "agent/supervise/core.h"
+#include "agent/supervise/core_checks.h"
+#include "agent/supervise/core_net.h"
 #include "tests/lib/part.h"
 #include "tests/lib/whole_agent.h"
 
@@ -176,6 +182,209 @@ static void another_status_fails(void **state)
     waitpid(server, NULL, 0);
 }
 
+/* ---- a checker alone, and servers that accept connections and never answer */
+
+static struct {
+    struct agent_base base;
+    struct effects effects; /* none is carried out: no owner is found */
+    struct families *families;
+    struct checker *checker;
+    uint64_t last_id;
+    int fds[512];
+    size_t n_fds;
+} bench;
+
+static void bench_on_settle(void *arg)
+{
+    (void)arg;
+}
+
+static void bench_on_check(void *arg, const struct core_check *check)
+{
+    (void)arg;
+    bench.last_id = check->id;
+    checker_add(bench.checker, check);
+}
+
+static int bench_set_up(void **state)
+{
+    static const struct core_effects effects = { .check = bench_on_check };
+    struct err err;
+
+    (void)state;
+    memset(&bench, 0, sizeof(bench));
+    memset(&whole, 0, sizeof(whole));
+    assert_int_equal(loop_new(&clock_system, &whole.loop, &err), 0);
+    bench.base.loop = whole.loop;
+    bench.base.core = core_new(&effects, NULL, clock_mono_ms(&clock_system), 0);
+    timer_init(&bench.base.settle, bench_on_settle, NULL);
+    effects_init(&bench.effects, &bench.base);
+    bench.families =
+        families_new(&(struct family_parts){ .agent = &bench.base, .effects = &bench.effects });
+    bench.checker = checker_new(&bench.base, bench.families);
+    return 0;
+}
+
+static int bench_tear_down(void **state)
+{
+    (void)state;
+    checker_free(bench.checker);
+    while (!TAILQ_EMPTY(&bench.effects.waiting))
+        effect_free(TAILQ_FIRST(&bench.effects.waiting));
+    effects_done(&bench.effects);
+    families_free(bench.families);
+    core_free(bench.base.core);
+    timer_stop(whole.loop, &bench.base.settle);
+    loop_free(whole.loop);
+    for (size_t i = 0; i < bench.n_fds; i++)
+        close(bench.fds[i]);
+    return 0;
+}
+
+static int bench_listen(int *ret_port)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t n = sizeof(at);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    assert_int_equal(bind(fd, (const struct sockaddr *)&at, n), 0);
+    assert_int_equal(listen(fd, 256), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &n), 0);
+    *ret_port = ntohs(at.sin_port);
+    return bench.fds[bench.n_fds++] = fd;
+}
+
+static uint64_t bench_add(int port, const char *name, int64_t timeout_ms, bool is_urgent)
+{
+    struct proc_check check = http_check(world_text("http://127.0.0.1:%d/", port));
+    const struct proc_spec spec = {
+        .identity = { .proc_name = "", .setup_path = "", .pid_path = "", .user = "" }
+    };
+    const struct core_check ask = {
+        .id = ++bench.last_id,
+        .check = &check,
+        .timeout_ms = timeout_ms,
+        .is_urgent = is_urgent,
+        .family = { .space = "space", .name = name, .spec = &spec, .siblings = "" }
+    };
+
+    checker_add(bench.checker, &ask);
+    return ask.id;
+}
+
+/* How many connections have come. */
+static int bench_accept(int fd)
+{
+    int n = 0, one;
+
+    while ((one = accept(fd, NULL, NULL)) >= 0) {
+        bench.fds[bench.n_fds++] = one;
+        n++;
+    }
+    return n;
+}
+
+enum { LONG_MS = 50 * 1000 };
+
+/* Returns the id of the first. */
+static uint64_t take_all_slots(int fd, int port)
+{
+    uint64_t first = bench.last_id + 1;
+
+    for (int i = 0; i < CHECKER_AT_ONCE; i++)
+        bench_add(port, world_text("p%d", i / CHECKER_PER_PROCESS), LONG_MS, false);
+    assert_int_equal(bench_accept(fd), CHECKER_AT_ONCE);
+    return first;
+}
+
+static void a_process_has_only_its_share(void **state)
+{
+    int port, fd = bench_listen(&port);
+    uint64_t first = bench.last_id + 1;
+
+    (void)state;
+    for (int i = 0; i < 2 * CHECKER_PER_PROCESS; i++)
+        bench_add(port, "p", LONG_MS, false);
+    assert_int_equal(bench_accept(fd), CHECKER_PER_PROCESS);
+    bench_add(port, "q", LONG_MS, false); /* it does not wait for those of p */
+    assert_int_equal(bench_accept(fd), 1);
+    checker_drop(bench.checker, first);
+    assert_int_equal(bench_accept(fd), 1);
+}
+
+static void what_is_dropped_makes_room(void **state)
+{
+    int port, other_port, fd = bench_listen(&port), other = bench_listen(&other_port);
+    uint64_t first = take_all_slots(fd, port), waits;
+
+    (void)state;
+    waits = bench_add(other_port, "q", LONG_MS, false);
+    bench_add(port, "q", LONG_MS, false);
+    checker_drop(bench.checker, waits);
+    checker_drop(bench.checker, first);
+    assert_int_equal(bench_accept(other), 0);
+    assert_int_equal(bench_accept(fd), 1);
+}
+
+static void a_port_that_a_start_waits_for_has_its_own_slots(void **state)
+{
+    int port, other_port, fd = bench_listen(&port), other = bench_listen(&other_port);
+
+    (void)state;
+    take_all_slots(fd, port);
+    bench_add(other_port, "q", LONG_MS, false);
+    assert_int_equal(bench_accept(other), 0);
+    bench_add(other_port, "q", LONG_MS, true);
+    assert_int_equal(bench_accept(other), 1);
+}
+
+static void what_waits_too_long_is_not_tried(void **state)
+{
+    int port, other_port, fd = bench_listen(&port), other = bench_listen(&other_port);
+    uint64_t first = take_all_slots(fd, port);
+    int64_t end_ms = clock_mono_ms(&clock_system) + 200;
+
+    (void)state;
+    bench_add(other_port, "q", 10, false);
+    while (clock_mono_ms(&clock_system) < end_ms)
+        whole_turn();
+    checker_drop(bench.checker, first);
+    assert_int_equal(bench_accept(other), 0);
+}
+
+static void count_results(void *arg, const struct proc_check_view *check, enum proc_check_state was)
+{
+    int *n = arg;
+
+    (void)check;
+    (void)was;
+    (*n)++;
+}
+
+/* Of a start: what it gets says nothing, so that the port is tried again. */
+static void a_start_does_not_count_a_port_whose_owner_is_not_found(void **state)
+{
+    int port, results = 0;
+    struct proc k = { .core = bench.base.core, .meta = { "space", "p", { 0 } } };
+    struct proc_spec spec;
+    struct proc_check check;
+    struct checks *all;
+
+    (void)state;
+    bench_listen(&port);
+    shape_defaults(&proc_spec_shape, &spec);
+    shape_defaults(&proc_check_shape, &check);
+    check.tcp = world_text("127.0.0.1:%d", port);
+    spec.extra.checks = (struct list){ &check, 1 };
+    all = checks_new(&k, &spec, count_results, &results);
+    checks_try(all, k.ident, k.start);
+    TURN_UNTIL(
+        !map_find(&bench.base.core->checks, (const char *)&bench.last_id, sizeof(bench.last_id)));
+    assert_int_equal(results, 0);
+    assert_false(checks_pass(all));
+    checks_free(all);
+}
+
 static int set_up(void **state)
 {
     struct agent_options o = { .output_max_bytes = 1 << 20, .send = whole_on_send };
@@ -187,7 +396,8 @@ static int set_up(void **state)
     return 0;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, whole_tear_down)
+#define TEST(name)       cmocka_unit_test_setup_teardown(name, set_up, whole_tear_down)
+#define BENCH_TEST(name) cmocka_unit_test_setup_teardown(name, bench_set_up, bench_tear_down)
 
 int main(void)
 {
@@ -195,6 +405,11 @@ int main(void)
         TEST(a_server_that_behaves_badly_fails_in_time),
         TEST(a_server_that_behaves_well_passes),
         TEST(another_status_fails),
+        BENCH_TEST(a_process_has_only_its_share),
+        BENCH_TEST(what_is_dropped_makes_room),
+        BENCH_TEST(a_port_that_a_start_waits_for_has_its_own_slots),
+        BENCH_TEST(what_waits_too_long_is_not_tried),
+        BENCH_TEST(a_start_does_not_count_a_port_whose_owner_is_not_found),
     };
 
     return PART_RUN("agent_check", tests);

@@ -280,6 +280,38 @@ static void an_answer_after_its_end_does_not_count(void **state)
     assert_int_equal(rig_count_events("process_unhealthy"), 0);
 }
 
+static void a_start_needs_to_know_whose_listener_it_is(void **state)
+{
+    struct message_command m = command(1);
+
+    (void)state;
+    m.spec.extra.ready = (struct proc_ready){ .kind = READY_HEALTH, .timeout_s = 20 };
+    rig.net[0] = CHECK_NOT_DONE;
+    rig_tell(&m);
+    rig_pass(5000);
+    assert_true(rig.ports > 1); /* it is tried again */
+    assert_true(rig.needs_owner);
+    assert_int_equal(rig_code(m.item), CODE_WAITING);
+    rig.net[0] = CHECK_OK;
+    rig_pass(12000);
+    assert_int_equal(rig_code(m.item), CODE_OK);
+    assert_false(rig.needs_owner); /* by its interval now */
+}
+
+static void a_try_is_given_up_with_its_process(void **state)
+{
+    const struct message_command m = command(2);
+
+    (void)state;
+    start(&m);
+    rig_pass(11000);
+    rig.is_blind = true; /* nothing is answered */
+    rig_pass(11000);
+    assert_int_equal(rig.drops, 0);
+    rig_die(rig_proc("p"), 1);
+    assert_int_equal(rig.drops, 2);
+}
+
 static void what_makes_no_sense_is_refused(void **state)
 {
     const struct message_command m = command(2);
@@ -323,6 +355,8 @@ int main(void)
         RIG_TEST(another_spec_has_other_checks),
         RIG_TEST(that_a_check_fails_survives_us),
         RIG_TEST(an_answer_after_its_end_does_not_count),
+        RIG_TEST(a_start_needs_to_know_whose_listener_it_is),
+        RIG_TEST(a_try_is_given_up_with_its_process),
         RIG_TEST(what_makes_no_sense_is_refused),
         RIG_TEST(a_command_that_the_policy_forbids_is_refused),
     };

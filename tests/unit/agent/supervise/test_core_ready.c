@@ -205,6 +205,33 @@ static void the_check_that_does_not_pass_is_named(void **state)
     assert_fails(&m, "check 1 has not passed: port 8080 takes no connections within 20 s");
 }
 
+static void a_port_that_could_not_be_tried_is_not_called_closed(void **state)
+{
+    struct message_command m = command(PROC_OP_START, READY_PORT);
+
+    (void)state;
+    rig.is_port_untried = true;
+    begin(&m);
+    assert_true(rig.is_urgent);
+    assert_true(rig.needs_owner);
+    rig_pass(20000);
+    assert_fails(&m, "port 8080 could not be tried within 20 s");
+}
+
+static void a_port_is_not_tried_beyond_its_start(void **state)
+{
+    struct message_command m = command(PROC_OP_START, READY_PORT);
+
+    (void)state;
+    m.spec.extra.ready.timeout_s = 200;
+    rig_proc("p")->hangs = true;
+    rig.is_port_silent = true;
+    begin(&m);
+    rig_pass(61000);
+    assert_int_equal(rig_code(m.item), CODE_TIMEOUT);
+    assert_int_equal(rig.drops, 1);
+}
+
 static void what_is_said_of_others_is_nothing(void **state)
 {
     const struct message_command m = command(PROC_OP_START, READY_PORT);
@@ -611,6 +638,8 @@ int main(void)
         RIG_TEST(without_a_wish_nothing_is_tried),
         RIG_TEST(who_it_is_is_looked_at_all_the_same),
         RIG_TEST(the_process_may_say_who_it_is),
+        RIG_TEST(a_port_that_could_not_be_tried_is_not_called_closed),
+        RIG_TEST(a_port_is_not_tried_beyond_its_start),
         RIG_TEST(what_is_said_of_others_is_nothing),
         RIG_TEST(a_port_of_another_process_does_not_count),
         RIG_TEST(a_port_of_another_process_may_become_its_own),
