@@ -18,9 +18,9 @@ bench_packages="$run_packages libjansson-dev python3"
 builds() {
     cat <<'END'
 release | gcc   |  90 | |
-gcc     | gcc   | 200 | -Dtests=true -Dfault=true -Db_sanitize=address,undefined -Dc_args=-g1 |
-clang   | clang | 200 | -Dtests=true -Dfault=true -Dfuzz=true -Db_sanitize=address,undefined -Dc_args=-g1 -Doptimization=1 |
-tsan    | gcc   |  80 | -Dtests=true -Dfault=true -Db_sanitize=thread -Dc_args=-g1 | threaded-tests
+gcc     | gcc   | 160 | -Dtests=true -Dfault=true -Db_sanitize=address,undefined -Dc_args=-g1 |
+clang   | clang | 180 | -Dtests=true -Dfault=true -Dfuzz=true -Db_sanitize=address,undefined -Dc_args=-g1 -Doptimization=1 |
+tsan    | gcc   |  60 | -Dtests=true -Dfault=true -Db_sanitize=thread -Dc_args=-g1 | threaded-tests
 bench   | gcc   |  90 | -Dbench=true |
 END
 }
