@@ -223,6 +223,20 @@ static void draft_write_value(const struct draft_entry *e, struct buf *out)
         buf_puts(out, e->number);
 }
 
+/* YAML takes a key of more than 1,024 bytes only behind a question mark. */
+static void draft_write_key(const char *key, const char *indent, struct buf *out)
+{
+    enum { PLAIN_MAX = 1000 };
+    struct buf quoted = { 0 };
+
+    draft_quote(&quoted, key);
+    if (quoted.len > PLAIN_MAX)
+        buf_printf(out, "\n%s  ? %s\n%s  : ", indent, buf_text(&quoted), indent);
+    else
+        buf_printf(out, "\n%s  %s: ", indent, buf_text(&quoted));
+    buf_free(&quoted);
+}
+
 static void draft_write_map(const struct draft_entry *all, size_t n, const char *indent,
                             struct buf *out)
 {
@@ -231,9 +245,7 @@ static void draft_write_map(const struct draft_entry *all, size_t n, const char 
     for (size_t i = 0; i < n; i++) {
         if (strcmp(all[i].key, key) != 0)
             continue;
-        buf_printf(out, "\n%s  ", indent);
-        draft_quote(out, all[i].part);
-        buf_puts(out, ": ");
+        draft_write_key(all[i].part, indent, out);
         draft_write_value(&all[i], out);
     }
 }

@@ -392,6 +392,8 @@ static bool find_on_process(void *arg, pid_t pid)
         return true;
     if (s->w->is_of_start && !may_be_of_start(s->w, &got.id))
         return true;
+    if (s->w->is_leader && getsid(pid) != pid)
+        return true;
     s->found = xresize(s->found, (s->n + 1) * sizeof(*s->found));
     s->found[s->n++] = got.id;
     return s->n < CANDIDATES_MAX;

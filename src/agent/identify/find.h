@@ -41,6 +41,7 @@ struct find_want {
     bool is_untrusted; /* the caller may only view: with user root, only processes of root */
     bool is_doubtful;  /* the pid file may be stale if it names no process: search then, too */
     bool is_of_start;  /* the previous process has ended: only a process of `start` counts */
+    bool is_leader;    /* a search finds only processes that lead their session */
     bool (*is_others)(void *arg, const struct ident *id); /* true: skip; may be NULL */
     void *arg;
     bool is_of_many;           /* several are expected: the oldest match is chosen */

@@ -238,6 +238,7 @@ static int probe_find(struct effect *effect, struct find_result *ret, struct err
         .is_untrusted = effect->look.is_untrusted,
         .is_doubtful = effect->look.is_doubtful,
         .is_of_start = effect->look.is_of_start,
+        .is_leader = effect->look.is_leader,
         .is_others = is_others,
         .arg = effect,
         .pidfiles = p->pidfiles,

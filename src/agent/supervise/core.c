@@ -8,6 +8,7 @@
 #include "agent/supervise/core_cancel.h"
 #include "agent/supervise/core_cause.h"
 #include "agent/supervise/core_checks.h"
+#include "agent/supervise/core_claim.h"
 #include "agent/supervise/core_cycle.h"
 #include "agent/supervise/core_group.h"
 #include "agent/supervise/core_health.h"
@@ -609,6 +610,7 @@ static bool has_start(const struct op *op)
 bool core_is_others(const struct core *c, struct core_ident ident, const char *space,
                     const char *name)
 {
+    const struct proc *asks = core_find_proc(c, space, name);
     bool is_known = false;
     struct map_entry *e;
 
@@ -617,7 +619,7 @@ bool core_is_others(const struct core *c, struct core_ident ident, const char *s
             continue;
         if (has_name(k, space, name))
             return false;
-        is_known = true;
+        is_known = is_known || !asks || !claim_gives_way(k, asks);
     }
     for (size_t at = 0; (e = map_next(&c->by_id, &at));) {
         const struct op *op = e->value;
@@ -626,7 +628,7 @@ bool core_is_others(const struct core *c, struct core_ident ident, const char *s
             continue;
         if (has_name(op->proc, space, name))
             return false;
-        is_known = true;
+        is_known = is_known || !asks || !claim_gives_way(op->proc, asks);
     }
     return is_known;
 }

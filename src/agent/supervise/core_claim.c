@@ -35,18 +35,24 @@ static bool has_same_identity(const struct proc *other, const struct op *op)
     return is_same_identity(&other->spec.identity, &op->command.spec.identity);
 }
 
+/* A run of a periodic or run-once process is judged by its command; several may share a program. */
+static bool is_kept(const struct proc_spec *spec)
+{
+    return proc_policy_of(spec).kind == PROC_RESIDENT;
+}
+
 /* The next other hosted name of the process, which is down: both would start it.  Without a pid
  * file two processes of one program are told apart by who started them.  `at`: from 0. */
 static struct proc *next_down(const struct op *op, size_t *at)
 {
     struct map_entry *e;
 
-    if (op_row(op)->kind != CHANGES_HOSTING)
+    if (op_row(op)->kind != CHANGES_HOSTING || !is_kept(&op->command.spec))
         return NULL;
     while ((e = map_next(&op->core->proc, at))) {
         struct proc *other = e->value;
 
-        if (other != op->proc && other->hosted && !other->ident.pid &&
+        if (other != op->proc && other->hosted && !other->ident.pid && is_kept(&other->spec) &&
             *other->spec.identity.pid_path && has_same_identity(other, op))
             return other;
     }
@@ -201,9 +207,16 @@ bool claim_is_being_started(const struct op *op)
     for (size_t at = 0; *op->command.spec.identity.pid_path && (e = map_next(&c->by_id, &at));) {
         const struct op *other = e->value;
 
-        if (other->proc != op->proc && is_starting(other) &&
+        if (other->proc != op->proc && is_starting(other) && is_kept(&op->command.spec) &&
+            is_kept(&other->command.spec) &&
             is_same_identity(&other->command.spec.identity, &op->command.spec.identity))
             return true;
     }
     return false;
+}
+
+bool claim_gives_way(const struct proc *owner, const struct proc *k)
+{
+    return !owner->hosted && k->hosted && is_kept(&owner->spec) && is_kept(&k->spec) &&
+           *k->spec.identity.pid_path && is_same_identity(&owner->spec.identity, &k->spec.identity);
 }

@@ -29,6 +29,10 @@ bool claim_is_made(const struct op *op, struct core_ident ident);
 /* Whether the process of the operation is being started under another name. */
 bool claim_is_being_started(const struct op *op);
 
+/* Whether `k`, which is hosted, may take the process of `owner`, which is not: both describe one.
+ */
+bool claim_gives_way(const struct proc *owner, const struct proc *k);
+
 /* A hosted name that has this process, if the caller may host it; NULL: there is none. */
 const struct proc *claim_other(const struct op *op, struct core_ident ident);
 

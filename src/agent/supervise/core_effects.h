@@ -88,6 +88,7 @@ struct core_look {
                              that fits and descends from `known` or `start` is the answer then */
     bool is_doubtful;     /* a previous agent may have started a process that is not recorded */
     bool is_of_start;     /* the process has ended: only a descendant of `start` matches */
+    bool is_leader;       /* a search finds only processes that lead their session */
     int64_t instances;    /* more than 1: this many are expected, and all matches are wanted */
     bool by_pid_file;     /* only the process that the pid file names matches */
     bool is_untrusted;    /* requested by an app without the right to start or host: see find.h */

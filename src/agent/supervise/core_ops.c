@@ -64,16 +64,22 @@ static bool replaces_ended(const struct op *op)
 }
 
 /* Whether it follows a run of which something may be left: a survivor is never the new main
- * process, only because it has the right name.  So what is left is ended before the process is
- * looked for. */
-static bool replaces_ended_run(const struct op *op)
+ * process, only because it has the right name. */
+static bool follows_run(const struct op *op)
 {
     return is_restart(op) && op->proc->is_after_run;
 }
 
+/* What is left is ended before the process is looked for; but for the first time after the start of
+ * an agent: the one before may have restarted the process and not been able to write that down, for
+ * want of space.  Such a process leads its session, which a survivor hardly does. */
+static bool replaces_ended_run(const struct op *op)
+{
+    return follows_run(op) && !is_in_doubt(op->proc);
+}
+
 /* Then only the pid file may name a new main process, because what is left may have the name, too,
- * and not all of it is ended.  That no agent saw how the run ended makes no difference: a command
- * that an agent had begun since is in the journal. */
+ * and not all of it is ended. */
 static bool is_by_pid_file(const struct op *op, enum ask ask)
 {
     return ask == ASK_PID_FILE ||
@@ -101,6 +107,7 @@ void op_ask_who(struct op *op, enum ask ask)
         .is_renewed = op->phase != PHASE_LOOK && op_starts(op),
         .is_doubtful = is_in_doubt(k),
         .is_of_start = replaces_ended(op),
+        .is_leader = op->phase == PHASE_LOOK && follows_run(op),
         .instances = op_instances(op),
         .is_untrusted = op->command.look == LOOK_UNCHECKED,
         .is_peek = is_for_show,
@@ -363,7 +370,7 @@ void op_wait_for_slot(struct op *op, bool goes_first)
 /* The process has ended as its spec allows, and its start command brings no other one. */
 static bool has_finished(const struct op *op)
 {
-    return replaces_ended_run(op) && op->proc->may_finish &&
+    return follows_run(op) && op->proc->may_finish &&
            (op->is_cleared || !core_has_living_start(op->proc));
 }
 
