@@ -52,6 +52,12 @@ def wait_until(fn, what, timeout=TIMEOUT):
         pause = min(pause * 1.5, 0.05)
 
 
+# Tests that run side by side take ports of their own: one that is free may be taken before it is used.
+# A test in namespaces of its own (alone.py) is of the worker that started it.
+WORKER = int(os.environ.setdefault("HOLDFAST_TEST_WORKER", os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]))
+PORTS, WORKERS = range(12000, 30000), 8
+
+
 def is_free(port):
     with socket.socket() as s:
         try:
@@ -65,7 +71,8 @@ def free_port(n=1):
     """The first of n TCP ports of the loopback address that are not in use now, below those
     that the kernel gives to clients: one of these may be taken before it is used."""
     while True:
-        port = random.randrange(12000, 30000)
+        width = len(PORTS) // WORKERS
+        port = PORTS[0] + WORKER % WORKERS * width + random.randrange(width - n)
         if all(is_free(port + i) for i in range(n)):
             return port
 
