@@ -228,7 +228,7 @@ static int64_t put_failures(struct cli *cli, const struct plan *plan)
     return failed;
 }
 
-/* Asks only a person who would see processes end. */
+/* Asks only at a terminal, and only where processes are restarted or removed. */
 static bool is_agreed(struct cli *cli, const struct plan *plan)
 {
     bool is_asked = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);

@@ -42,7 +42,8 @@ static bool is_kept(const struct proc_spec *spec)
 }
 
 /* The next other hosted name of the process, which is down: both would start it.  Without a pid
- * file two processes of one program are told apart by who started them.  `at`: from 0. */
+ * file two processes of one program are told apart by the command that started them.  `at`: from 0.
+ */
 static struct proc *next_down(const struct op *op, size_t *at)
 {
     struct map_entry *e;

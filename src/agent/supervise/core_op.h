@@ -50,7 +50,7 @@ struct op_clear {
     enum op_clear_then then;
     int64_t begun_ms, until_ms; /* of the phase, of the step */
     int64_t look_ms;            /* between the last two looks */
-    enum ask last;              /* of the questions who the main process is */
+    enum ask last;              /* the last question about which process is the main one */
     bool is_asking;             /* an answer is awaited */
 };
 

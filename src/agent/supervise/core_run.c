@@ -238,7 +238,7 @@ void op_adopt(struct op *op)
     watch_once(op);
 }
 
-/* If it has ended, nobody knows how.  The start command has not begun. */
+/* If it has ended, its exit code is unknown.  The start command has not begun. */
 void op_resume_preparing(struct op *op)
 {
     if (op->run.pid <= 0) {

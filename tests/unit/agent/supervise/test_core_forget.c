@@ -116,7 +116,7 @@ static void what_runs_is_hosted_no_more_and_told_of(void **state)
     assert_int_equal(result_of(item)->wanted, PROC_RUNNING);
 }
 
-/* By somebody on the host, where nobody waits for a report of it. */
+/* Requested on the host itself, where no server waits for a report. */
 static void what_runs_is_forgotten_on_the_host_and_runs_on(void **state)
 {
     struct message_command m = rig_command(PROC_OP_UNHOST, "p");
